@@ -8,6 +8,7 @@ typedef struct MethodKnown {
         uint64_t start, end;
         uint8_t *bytes; /* owned; NULL: they are not to be had */
         size_t n_bytes;
+        MethodSearch search; /* with bytes: METHOD_FOUND */
         bool is_continued, is_stub;
 } MethodKnown;
 
@@ -76,9 +77,11 @@ static guint methods_after(const GArray *methods, uint64_t address)
         return low;
 }
 
-/* The method that is at the address at the time of PLACE, and still was when the recording ended.
+/*
+ * What is at the address at the time of PLACE; a method counts if it still was there when the
+ * recording ended. Without one, it is a stub, or a method that is not known.
  */
-static bool method_ask(const MethodCodes *codes, const MethodPlace *place, MethodKnown *ret)
+static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
         const clrsym_query queries[2] = {
                 {.pid = place->pid,
@@ -87,26 +90,29 @@ static bool method_ask(const MethodCodes *codes, const MethodPlace *place, Metho
                  .time = place->time + (uint64_t)codes->clock_offset},
                 {.pid = place->pid, .address = place->address},
         };
+        MethodKnown method = {
+                .start = place->address, .end = place->address + 1, .search = METHOD_UNKNOWN};
         const clrsym_body *body, *last;
         clrsym_answer answers[2];
 
-        if (clrsym_resolve(codes->handle, queries, 2, 0, answers) < 0 ||
-            answers[0].status != CLRSYM_OK || answers[1].status != CLRSYM_OK)
-                return false;
+        if (clrsym_resolve(codes->handle, queries, 2, 0, answers) < 0)
+                return method;
         body = &answers[0].body;
         last = &answers[1].body;
-        if (body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size || body->start != last->start ||
+        method.is_stub = answers[0].status != CLRSYM_OK && answers[1].status != CLRSYM_OK;
+        if (answers[0].status != CLRSYM_OK || answers[1].status != CLRSYM_OK ||
+            body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size || body->start != last->start ||
             body->method_id != last->method_id || body->rejit_id != last->rejit_id)
-                return false;
-        *ret = (MethodKnown){.start = body->start,
+                return method;
+        return (MethodKnown){.start = body->start,
                              .end = body->start + body->size,
+                             .search = METHOD_UNREAD,
                              .is_continued = body->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR};
-        return true;
 }
 
-/* The N bytes from the method's start on. */
-static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method, size_t n)
+static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method)
 {
+        const size_t n = method->is_stub ? STUB_BYTES : (size_t)(method->end - method->start);
         uint8_t *bytes;
 
         if (method->start < place->begin || place->end - method->start < n ||
@@ -121,36 +127,34 @@ static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnow
         codes->n_bytes += n;
         method->bytes = bytes;
         method->n_bytes = n;
+        method->search = METHOD_FOUND;
 }
 
 /* An address without a method is remembered as one of a byte. */
 static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, guint at,
                                            const MethodPlace *place)
 {
-        MethodKnown method;
+        MethodKnown method = method_ask(codes, place);
 
-        if (method_ask(codes, place, &method)) {
-                method_read(codes, place, &method, (size_t)(method.end - method.start));
-        } else {
-                method = (MethodKnown){
-                        .start = place->address, .end = place->address + 1, .is_stub = true};
-                method_read(codes, place, &method, STUB_BYTES);
-        }
+        if (method.is_stub || method.search == METHOD_UNREAD)
+                method_read(codes, place, &method);
         g_array_insert_val(methods, at, method);
         return &g_array_index(methods, MethodKnown, at);
 }
 
-static bool method_codes_find(void *data, const MethodPlace *place, MethodCode *ret_code,
-                              uint64_t *ret_start)
+static MethodSearch method_codes_find(void *data, const MethodPlace *place, MethodCode *ret_code,
+                                      uint64_t *ret_start)
 {
         MethodCodes *codes = data;
         GArray *methods = method_codes_of(codes, place->pid);
         const guint after = methods_after(methods, place->address);
         const MethodKnown *method = after ? &g_array_index(methods, MethodKnown, after - 1) : NULL;
 
+        if (!jit_memory_has(codes->memory, place->pid))
+                return METHOD_UNREAD;
         if (!method || place->address >= method->end) {
                 if (methods->len == METHOD_CODES_MAX_METHODS)
-                        return false;
+                        return METHOD_UNREAD;
                 method = method_codes_add(codes, methods, after, place);
         }
         *ret_code = (MethodCode){.bytes = method->bytes,
@@ -158,7 +162,7 @@ static bool method_codes_find(void *data, const MethodPlace *place, MethodCode *
                                  .is_continued = method->is_continued,
                                  .is_stub = method->is_stub};
         *ret_start = method->start;
-        return method->bytes != NULL;
+        return method->search;
 }
 
 MethodFinder method_codes_finder(MethodCodes *codes)

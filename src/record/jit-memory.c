@@ -85,6 +85,11 @@ void jit_memory_keep(JitMemory *memory, pid_t pid)
                 closedir(directory);
 }
 
+bool jit_memory_has(const JitMemory *memory, pid_t pid)
+{
+        return g_hash_table_contains(memory->files, GINT_TO_POINTER(pid));
+}
+
 bool jit_memory_read(const JitMemory *memory, pid_t pid, uint64_t offset, void *ret, size_t n)
 {
         gpointer fd;

@@ -28,5 +28,7 @@ void jit_memory_free(JitMemory *memory);
 /* Process PID has a runtime. Does nothing if its file is kept already, or is not to be had, or
  * MEMORY is NULL. */
 void jit_memory_keep(JitMemory *memory, pid_t pid);
+/* Is the file of process PID kept? */
+bool jit_memory_has(const JitMemory *memory, pid_t pid);
 /* Copies the N bytes at OFFSET of the file of process PID. False: they are not there. */
 bool jit_memory_read(const JitMemory *memory, pid_t pid, uint64_t offset, void *ret, size_t n);

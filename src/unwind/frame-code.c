@@ -210,7 +210,7 @@ FrameCodeKind frame_code_read(const MethodCode *code, size_t at, bool is_leaf, C
                 return ret->registers[REGISTER_FP].kind == FRAME_RULE_SAME ? FRAME_CODE_HIDDEN
                                                                            : FRAME_CODE_RULES;
         if (code->is_stub)
-                return FRAME_CODE_POINTER;
+                return FRAME_CODE_UNKNOWN;
         frame_begin(ret);
         while (i < at) {
                 const CodeInstruction next = instruction_read(code, i);

@@ -25,12 +25,13 @@ typedef struct MethodCode {
 
 typedef enum FrameCodeKind {
         FRAME_CODE_POINTER, /* the frame pointer has the caller; RET is not set */
+        FRAME_CODE_UNKNOWN, /* it may have, and it may be the caller's own; RET is not set */
         FRAME_CODE_RULES,   /* the rules have it, and the frame pointer may */
         FRAME_CODE_HIDDEN,  /* the rules have it; the frame pointer is the caller's own */
 } FrameCodeKind;
 
 /*
- * The frame at offset AT of CODE. IS_LEAF: the instruction at AT is the next one; else AT is in a
- * call.
+ * The frame at offset AT of CODE, of a stub only as a leaf. IS_LEAF: the instruction at AT is the
+ * next one; else AT is in a call.
  */
 FrameCodeKind frame_code_read(const MethodCode *code, size_t at, bool is_leaf, CallFrame *ret);

@@ -18,10 +18,16 @@ typedef struct MethodPlace {
         uint64_t offset;     /* in the file, of BEGIN */
 } MethodPlace;
 
+typedef enum MethodSearch {
+        METHOD_FOUND,   /* also a stub, see MethodCode */
+        METHOD_UNKNOWN, /* which method is there, or its code as it was then */
+        METHOD_UNREAD,  /* the process's code is not to be had */
+} MethodSearch;
+
 typedef struct MethodFinder {
-        /* Sets the method at PLACE, and where it begins; valid until the next call. False: it is
-         * not known, or its code is not. */
-        bool (*find)(void *data, const MethodPlace *place, MethodCode *ret_code,
-                     uint64_t *ret_start);
+        /* Sets the method at PLACE, and where it begins, if it is found; valid until the next
+         * call. */
+        MethodSearch (*find)(void *data, const MethodPlace *place, MethodCode *ret_code,
+                             uint64_t *ret_start);
         void *data;
 } MethodFinder;

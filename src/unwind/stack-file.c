@@ -45,6 +45,7 @@ typedef struct StackFile {
         unsigned max_frames;                  /* perf's limit for these */
         bool is_missing;                      /* a file with frames of this sample */
         bool is_spent;                        /* the process of this sample has cost too much */
+        bool is_uncertain;                    /* the caller of this frame */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample ends before the callers do */
         uint64_t callers[MAX_CALLERS + 1];
@@ -182,10 +183,35 @@ static FrameCodeKind stack_file_find_code(StackFile *file, const StackSample *sa
 
         if (kind == MAPPING_IMAGE || kind == MAPPING_OTHER)
                 return image_frames_find(file->images, sample->pid, mapping, address, is_leaf, ret);
-        return kind == MAPPING_JITTED && file->methods &&
-                               file->methods->find(file->methods->data, &place, &code, &start)
-                       ? frame_code_read(&code, (size_t)(address - start), is_leaf, ret)
-                       : FRAME_CODE_POINTER;
+        if (kind != MAPPING_JITTED || !file->methods)
+                return FRAME_CODE_POINTER;
+        switch (file->methods->find(file->methods->data, &place, &code, &start)) {
+        case METHOD_FOUND:
+                return frame_code_read(&code, (size_t)(address - start), is_leaf, ret);
+        case METHOD_UNKNOWN:
+                return FRAME_CODE_UNKNOWN;
+        case METHOD_UNREAD:
+                break;
+        }
+        return FRAME_CODE_POINTER;
+}
+
+/*
+ * A frame of unknown code, below REGISTERS, was taken to have the frame pointer. If it has none,
+ * its return address is in the stack between its callee's frame, which ends at SP, and that
+ * pointer.
+ */
+static bool stack_file_is_uncertain(StackFile *file, const StackSample *sample, StackCopy *stack,
+                                    uint64_t sp, uint64_t pointer)
+{
+        uint64_t value;
+
+        for (; sp < pointer; sp += sizeof(value))
+                if (!stack_copy_read(stack, sp, &value) ||
+                    (value && value < USER_END &&
+                     address_spaces_find(file->spaces, sample->pid, sample->time, value - 1)))
+                        return true;
+        return false;
 }
 
 /* IS_LEAF: ADDRESS is that of the next instruction, not in a call. */
@@ -193,15 +219,27 @@ static RegistersStep stack_file_step(StackFile *file, const StackSample *sample,
                                      Registers *registers, StackCopy *stack,
                                      const SpaceMapping *mapping, uint64_t address, bool is_leaf)
 {
+        const uint64_t sp = registers->values[REGISTER_SP];
+        const uint64_t pointer = registers->values[REGISTER_FP];
         CallFrame frame;
+
+        file->is_uncertain = false;
 
         switch (call_frames_find(file->frames, sample->pid, mapping, address, &frame)) {
         case FRAMES_FOUND:
                 return registers_step_frame(registers, stack, &frame);
         case FRAMES_NONE:
-                if (stack_file_find_code(file, sample, mapping, address, is_leaf, &frame) !=
-                    FRAME_CODE_POINTER)
+                switch (stack_file_find_code(file, sample, mapping, address, is_leaf, &frame)) {
+                case FRAME_CODE_RULES:
+                case FRAME_CODE_HIDDEN:
                         return registers_step_frame(registers, stack, &frame);
+                case FRAME_CODE_UNKNOWN:
+                        file->is_uncertain =
+                                stack_file_is_uncertain(file, sample, stack, sp, pointer);
+                        break;
+                case FRAME_CODE_POINTER:
+                        break;
+                }
                 break;
         case FRAMES_MISSING:
                 file->is_missing = true;
@@ -295,6 +333,8 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                                : registers_step_pointer(&registers, &stack);
                 if (step == REGISTERS_END)
                         break;
+                if (mapping && file->is_uncertain && n < MAX_CALLERS)
+                        file->callers[n++] = STACK_HIDDEN_MARK;
                 if (mapping && step == REGISTERS_CALLER && stack_file_is_jitted(file, mapping))
                         stack_file_find_hidden(file, sample, &stack, pointer, &registers);
         }
@@ -405,11 +445,14 @@ static bool stack_file_hides_next(StackFile *file, const StackSample *sample, si
                         : NULL;
         CallFrame frame;
 
+        FrameCodeKind kind;
+
         if (!mapping)
                 return false;
-        return stack_file_hides_native(file, sample->pid, mapping, address) ||
-               stack_file_find_code(file, sample, mapping, address, i == 0, &frame) ==
-                       FRAME_CODE_HIDDEN;
+        if (stack_file_hides_native(file, sample->pid, mapping, address))
+                return true;
+        kind = stack_file_find_code(file, sample, mapping, address, i == 0, &frame);
+        return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
 }
 
 /* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
@@ -429,6 +472,14 @@ static size_t stack_file_mark_hidden(StackFile *file, const StackSample *sample,
         return n;
 }
 
+/* Ends the stack of the N frames elsewhere than its thread begins, where its callers are not shown?
+ */
+static bool stack_file_is_torn(StackFile *file, const StackSample *sample, size_t n)
+{
+        return file->callers[n - 1] != thread_roots_find(&file->roots, sample->tid) &&
+               stack_file_hides_next(file, sample, n - 1);
+}
+
 /*
  * Continues the N callers of a copy that is cut with those of CHAIN, of N_FRAMES frames in all. If
  * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
@@ -438,6 +489,7 @@ static size_t stack_file_continue(StackFile *file, const StackSample *sample, si
                                   const uint64_t *chain, size_t n_chain, size_t n_frames)
 {
         const size_t n_copied = n;
+        bool is_torn;
         size_t last;
 
         n = stack_pair_merge(file->callers, n, MAX_CALLERS, chain, n_chain, &last);
@@ -447,21 +499,17 @@ static size_t stack_file_continue(StackFile *file, const StackSample *sample, si
                 last = n_copied - 1;
         }
         file->counts.n_cut += last == n_copied;
-        if (last < n_copied)
-                n = stack_file_mark_hidden(file, sample, n, last);
-        if (last == n_copied)
+        if (last == n_copied) {
                 file->callers[n++] = STACK_CUT_MARK;
+                return n;
+        }
+        is_torn = n_frames < file->max_frames && stack_file_is_torn(file, sample, n);
+        n = stack_file_mark_hidden(file, sample, n, last);
+        if (is_torn)
+                file->callers[n++] = STACK_TORN_MARK;
         else if (n_frames >= file->max_frames)
                 file->callers[n++] = STACK_CUT_LIMIT_MARK;
         return n;
-}
-
-/* Ends the stack of the N frames elsewhere than its thread begins, where its callers are not shown?
- */
-static bool stack_file_is_torn(StackFile *file, const StackSample *sample, size_t n)
-{
-        return file->callers[n - 1] != thread_roots_find(&file->roots, sample->tid) &&
-               stack_file_hides_next(file, sample, n - 1);
 }
 
 /* A sample by frame pointers without a copy of its stack. CHAIN: the program's part, of N frames,

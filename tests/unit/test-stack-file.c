@@ -7,6 +7,8 @@
 
 #include "unwind/stack-file.h"
 
+#include "perf/stack-roots.h"
+
 #include "support/suite.h"
 #include "util/fd.h"
 
@@ -359,16 +361,19 @@ END_TEST
 /* Methods that the sample's leaf is in, 5 bytes after their begin. */
 static const struct {
         uint8_t code[6];
-        bool is_known;
+        MethodSearch search;
         uint64_t caller;
 } METHODS[] = {
-        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, true, BY_FRAME}, /* push rax */
-        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, false, BY_POINTER},
-        {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, true, BY_POINTER}, /* push rbp; mov rbp, rsp */
+        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_FOUND, BY_FRAME}, /* push rax */
+        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_UNREAD, BY_POINTER},
+        /* push rbp; mov rbp, rsp */
+        {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, METHOD_FOUND, BY_POINTER},
+        /* One address in the stack that is one of code could be its return address, too. */
+        {{0}, METHOD_UNKNOWN, STACK_HIDDEN_MARK},
 };
 
-static bool find_method(void *data, const MethodPlace *place, MethodCode *ret_code,
-                        uint64_t *ret_start)
+static MethodSearch find_method(void *data, const MethodPlace *place, MethodCode *ret_code,
+                                uint64_t *ret_start)
 {
         const int i = *(const int *)data;
 
@@ -377,7 +382,7 @@ static bool find_method(void *data, const MethodPlace *place, MethodCode *ret_co
         ck_assert_uint_eq(place->begin, BASE);
         *ret_code = (MethodCode){.bytes = METHODS[i].code, .n = sizeof(METHODS[i].code)};
         *ret_start = place->address - 5;
-        return METHODS[i].is_known;
+        return METHODS[i].search;
 }
 
 START_TEST(unwinds_by_the_code_of_methods)
@@ -391,6 +396,17 @@ START_TEST(unwinds_by_the_code_of_methods)
         recording_add_mapping(&recording, getpid(), "/memfd:doublemapper (deleted)", &memory);
         recording_add_sample(&recording, getpid());
         fd = recording_unwind_with(&recording, &methods, &counts);
+        if (METHODS[_i].caller == STACK_HIDDEN_MARK) {
+                const uint64_t want[] = {4, PERF_CONTEXT_USER, BASE + FUNCTION + 5,
+                                         STACK_HIDDEN_MARK, BY_POINTER};
+                uint64_t chain[G_N_ELEMENTS(want)] = {0};
+
+                ck_assert_int_eq(pread(fd, chain, sizeof(chain),
+                                       lseek(fd, 0, SEEK_END) - (off_t)sizeof(chain)),
+                                 sizeof(chain));
+                ck_assert_mem_eq(chain, want, sizeof(want));
+                return;
+        }
         ck_assert_uint_eq(caller_of_last_sample(fd, 1), METHODS[_i].caller);
 }
 END_TEST
