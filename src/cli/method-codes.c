@@ -79,26 +79,35 @@ static guint methods_after(const GArray *methods, uint64_t address)
 
 /*
  * What is at the address at the time of PLACE; a method counts if it still was there when the
- * recording ended. Without one, it is a stub, or a method that is not known.
+ * recording ended. Without one, it is a stub, or a method that is not known. With .NET 11, the
+ * frame of a method that was replaced (OSR) has the begin of the new one as its return address:
+ * then nothing is at the address, and frame pointers go on.
  */
 static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
-        const clrsym_query queries[2] = {
+        const clrsym_query queries[] = {
                 {.pid = place->pid,
                  .address = place->address,
                  .has_time = true,
                  .time = place->time + (uint64_t)codes->clock_offset},
                 {.pid = place->pid, .address = place->address},
+                {.pid = place->pid, .address = place->address + 1},
         };
         MethodKnown method = {
                 .start = place->address, .end = place->address + 1, .search = METHOD_UNKNOWN};
-        const clrsym_body *body, *last;
-        clrsym_answer answers[2];
+        const clrsym_body *body, *last, *next;
+        clrsym_answer answers[G_N_ELEMENTS(queries)];
 
-        if (clrsym_resolve(codes->handle, queries, 2, 0, answers) < 0)
+        if (clrsym_resolve(codes->handle, queries, G_N_ELEMENTS(queries), 0, answers) < 0)
                 return method;
         body = &answers[0].body;
         last = &answers[1].body;
+        next = &answers[2].body;
+        if (answers[0].status != CLRSYM_OK && answers[2].status == CLRSYM_OK &&
+            next->start == place->address + 1 && next->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR) {
+                method.search = METHOD_UNREAD;
+                return method;
+        }
         method.is_stub = answers[0].status != CLRSYM_OK && answers[1].status != CLRSYM_OK;
         if (answers[0].status != CLRSYM_OK || answers[1].status != CLRSYM_OK ||
             body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size || body->start != last->start ||
@@ -136,7 +145,7 @@ static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, 
 {
         MethodKnown method = method_ask(codes, place);
 
-        if (method.is_stub || method.search == METHOD_UNREAD)
+        if (method.is_stub || method.end - method.start > 1)
                 method_read(codes, place, &method);
         g_array_insert_val(methods, at, method);
         return &g_array_index(methods, MethodKnown, at);
