@@ -38,6 +38,8 @@ def set_up():
             os.chmod(part, 0o777)
     mount('-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', MUTEXES + '/shm')
     os.makedirs('/run/lttng-home', 0o700)
+    # No network is here: runtimes are those that were fetched before.
+    os.environ.setdefault('NUGET_PACKAGES', os.path.expanduser('~/.nuget/packages'))
     os.environ['LTTNG_HOME'] = '/run/lttng-home'
     os.environ['HOME'] = '/run/lttng-home'
     os.environ.pop('XDG_RUNTIME_DIR', None)

@@ -44,6 +44,7 @@ def perf_map(pid, directory='/tmp'):
             port.enable_perf_map()
             live.wait_for('the perf map', path.exists)
             time.sleep(0.2)  # it is written before the answer, but nobody promised that
+            port.disable_perf_map()
             lines = path.read_text(encoding='utf-8').splitlines()
         finally:
             path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import live
+import runtimes
 
 INSIDE = 'CLRSYM_TEST_DEMO'
 ROUNDS = 10
@@ -32,9 +33,15 @@ def ask(directory, pid, codes):
     subprocess.run(command, check=True)
 
 
+def newest(directory):
+    """The command, with the newest runtime that is here."""
+    runtime = runtimes.NEWEST if runtimes.is_here(runtimes.NEWEST) else runtimes.OWN
+    print(f'.NET {runtimes.version_of(runtime)}:')
+    return runtimes.command(directory, runtime, library=runtimes.tracepoints(os.environ['BABELTRACE_PLUGIN_PATH']))
+
+
 def demonstrate(directory):
-    assembly = live.build(directory / 'app')
-    program = live.Program(assembly, directory, ROUNDS)
+    program = live.Program(newest(directory), directory, ROUNDS)
     relay = live.Relay(directory / 'relay')
     live.tell = lambda command: show(command, directory)
     with relay.running(), contextlib.ExitStack() as stack:

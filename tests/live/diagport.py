@@ -10,7 +10,7 @@ import threading
 MAGIC = b'DOTNET_IPC_V1\0'
 EVENTPIPE, PROCESS, SERVER = 2, 4, 0xFF
 STOP_TRACING, COLLECT_TRACING_2 = 1, 3
-RESUME_RUNTIME, ENABLE_PERF_MAP = 1, 5
+RESUME_RUNTIME, ENABLE_PERF_MAP, DISABLE_PERF_MAP = 1, 5, 6
 PERF_MAP_ONLY = 3  # the map, no jitdump
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
 PATIENCE = 30
@@ -58,6 +58,10 @@ class Port:
     def enable_perf_map(self):
         """From now on, and of what is there already: /tmp/perf-PID.map, as the process sees that."""
         self.command(PROCESS, ENABLE_PERF_MAP, struct.pack('<I', PERF_MAP_ONLY))
+
+    def disable_perf_map(self):
+        """Now the file has all that was written to it: .NET 11 keeps the last kilobytes before."""
+        self.command(PROCESS, DISABLE_PERF_MAP)
 
 
 class Session:

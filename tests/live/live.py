@@ -163,21 +163,28 @@ def in_sandbox(run, what_is_missing=missing):
         sys.exit(enter_sandbox(what_is_missing))
 
 
-def build(directory, program='app', assembly='clrsym-live.dll'):
-    """A program's assembly, built now; with $CLRSYM_TEST_APPS, a directory, built once for all tests
-    that have it."""
+def made_once(name, directory, make):
+    """The directory that MAKE filled: DIRECTORY, or, with $CLRSYM_TEST_APPS, one that all tests share."""
+    if not (kept := os.environ.get('CLRSYM_TEST_APPS')):
+        make(directory)
+        return directory
+    kept = pathlib.Path(kept) / name
+    kept.mkdir(parents=True, exist_ok=True)
+    with open(kept / 'lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (kept / 'is-made').exists():
+            make(kept)
+            (kept / 'is-made').touch()
+    return kept
+
+
+def build(directory, program='app', assembly='clrsym-live.dll', framework=None):
+    """A program's assembly, in a directory of its own. FRAMEWORK: another one than this machine's (net8.0)."""
     directory = pathlib.Path(directory)
-    if kept := os.environ.get('CLRSYM_TEST_APPS'):
-        kept = pathlib.Path(kept) / program
-        kept.mkdir(parents=True, exist_ok=True)
-        with open(kept / 'lock', 'w', encoding='ascii') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (kept / 'is-built').exists():
-                run(HERE / 'build-app', kept, program)
-                (kept / 'is-built').touch()
-        shutil.copytree(kept / 'bin', directory / 'bin')
-    else:
-        run(HERE / 'build-app', directory, program)
+    options = [framework, 'shared'] if framework else []
+    made = made_once('-'.join([program, *options[:1]]), directory / 'made',
+                     lambda place: run(HERE / 'build-app', place, program, *options))
+    shutil.copytree(made / 'bin', directory / 'bin')
     return directory / 'bin' / assembly
 
 
@@ -249,9 +256,10 @@ class Relay:
 class Program:
     """The built program, running."""
 
-    def __init__(self, assembly, directory, rounds):
+    def __init__(self, program, directory, rounds):
+        """PROGRAM: an assembly for this machine's runtime, or a command."""
         self.directory = pathlib.Path(directory)
-        self.command = ['dotnet', assembly, str(rounds)]
+        self.command = [*(program if isinstance(program, list) else ['dotnet', program]), str(rounds)]
         self.output = self.directory / 'output'
         self.process = None
 
@@ -298,7 +306,7 @@ class Program:
         path = self.directory / f'perf-{self.pid}.map'
         for line in path.read_text(encoding='utf-8', errors='replace').splitlines():
             start, size, text = PERF_MAP_LINE.fullmatch(line).groups()
-            if text.startswith('stub '):
+            if text.startswith(('stub ', 'stub<')):
                 continue
             if method := PERF_MAP_METHOD.fullmatch(text):
                 name = Name(method['type'], method['method'], method['tier'], int(size, 16))

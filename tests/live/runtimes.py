@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A program with each runtime that can be had: that of this machine, and those of NuGet."""
+"""A program with each runtime that can be had: that of this machine, and those of NuGet.
+
+runtimes.py --missing: which packages of NuGet are not on this machine. runtimes.py --restore: gets them.
+"""
 
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -12,56 +16,152 @@ sys.path.insert(1, str(HERE.parent / 'oracle'))
 import live  # pylint: disable=wrong-import-position
 import nuget  # pylint: disable=wrong-import-position
 
-PACK = 'Microsoft.NETCore.App.Runtime.linux-x64'
+# .NET 10 is that of this machine's SDK.
+OWN = '10'
+NEWEST = '11'
+ALL = '8', '9', OWN, NEWEST
+# A test with a .NET program -> the runtimes that it runs on; test_tree.py compares it with the tests that there are.
+TESTS = {
+    'test_again.py': (OWN,),
+    'test_attach.py': ALL,
+    'test_attach_refused.py': (OWN,),
+    'test_chains.py': ALL,
+    'test_collections.py': ALL,
+    'test_doctor.py': ALL,
+    'test_eventpipe.py': ALL,
+    'test_feed_live.py': (OWN,),
+    'test_harmless.py': ALL,
+    'test_killed_together.py': (OWN,),
+    'test_live.py': ALL,
+    'test_live_churn.py': (OWN,),
+    'test_live_inlined.py': (OWN,),
+    'test_live_lines.py': ALL,
+    'test_names.py': ALL,
+    'test_perf_live.py': (OWN,),
+    'test_plain.py': ALL,
+    'test_record.py': ALL,
+    'test_record_push.py': (OWN,),
+    'test_same_events.py': ALL,
+    'test_tracepoints.py': (OWN, NEWEST),
+}
+
+RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-x64'
 COMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
-# The SDK of .NET 10 cannot publish for it.
-LATEST = '11.0.0'
+REFERENCES = 'Microsoft.NETCore.App.Ref'
+# The SDK of .NET 10 does not know its version.
+NEWEST_VERSION = '11.0.0'
 
 
-def own():
-    """The version of this machine's runtime."""
-    return live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
+def own_host():
+    return pathlib.Path(os.path.realpath(shutil.which('dotnet')))
 
 
-def precompile(assembly, to, *references):
-    """Native code beside the IL of the assembly, for this machine's runtime."""
-    tools, = nuget.restore([(COMPILER, own())])
-    framework = pathlib.Path(shutil.which('dotnet')).resolve().parent / 'shared/Microsoft.NETCore.App' / own()
-    live.run(tools / 'tools/crossgen2', '--targetos:linux', '--targetarch:x64', '-O', '-o', to, assembly,
-             *(word for path in (framework / '*.dll', *references) for word in ('-r', path)))
+def version_of(runtime):
+    """The whole version, "8.0.31"."""
+    if runtime == OWN:
+        return live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
+    if runtime == NEWEST:
+        return NEWEST_VERSION
+    known, = own_host().parent.glob('sdk/*/Microsoft.NETCoreSdk.BundledVersions.props')
+    return re.search(rf'KnownFrameworkReference Include="Microsoft.NETCore.App"\s+TargetFramework="net{runtime}.0"'
+                     r'[^>]*LatestRuntimeFrameworkVersion="([\d.]+)"', known.read_text(encoding='utf-8'))[1]
 
 
-def beside(directory, version):
-    """A directory of `dotnet` with a runtime of NuGet in place of this machine's."""
-    files, = nuget.restore([(PACK, version)])
+def references(runtime):
+    """The assemblies that a program for that runtime is compiled with."""
+    if runtime == OWN:
+        packs, = (own_host().parent / 'packs' / REFERENCES).iterdir()
+    else:
+        packs, = nuget.restore([(REFERENCES, version_of(runtime))])
+    return sorted(packs.glob('ref/*/*.dll'))
+
+
+def make_host(version, to):
+    files, = nuget.restore([(RUNTIME, version)])
     files /= 'runtimes/linux-x64'
-    to = pathlib.Path(directory) / 'dotnet'
     shared, fxr = to / 'shared/Microsoft.NETCore.App' / version, to / 'host/fxr' / version
     shared.mkdir(parents=True)
     fxr.mkdir(parents=True)
     for path in [*files.glob('lib/*/*'), *files.glob('native/*')]:
         shutil.copy(path, shared)
     shutil.copy(files / 'native/libhostfxr.so', fxr)
-    shutil.copy(os.path.realpath(shutil.which('dotnet')), to / 'dotnet')
-    return to / 'dotnet'
+    shutil.copy(own_host(), to / 'dotnet')
 
 
-def commands(tap, directory, program='app', name='clrsym-live'):
-    """Yields ("10", command) of each; those that are not to be had are skipped."""
+def host(directory, runtime):
+    """The `dotnet` that runs assemblies with that runtime; RuntimeError: it is not to be had."""
+    if runtime == OWN:
+        return own_host()
+    version = version_of(runtime)
+    return live.made_once(f'dotnet-{version}', pathlib.Path(directory) / f'dotnet-{version}',
+                          lambda to: make_host(version, to)) / 'dotnet'
+
+
+def framework(dotnet, runtime):
+    """Where the assemblies of that runtime are, of its host."""
+    return pathlib.Path(dotnet).parent / 'shared/Microsoft.NETCore.App' / version_of(runtime)
+
+
+def tracepoints(plugins):
+    """The library that gives .NET 11 its LTTng events back, of the build with that directory of plugins."""
+    return next(pathlib.Path(plugins).resolve().glob('tracepoints/*.so'))
+
+
+def command(directory, runtime, program='app', name='clrsym-live', library=None):
+    """Runs the program with that runtime; RuntimeError: it is not to be had. LIBRARY: for events by LTTng, see
+    tracepoints()."""
     directory = pathlib.Path(directory)
-    assembly = live.build(directory / '10', program, f'{name}.dll')
-    yield '10', [shutil.which('dotnet'), assembly]
-    for framework in ('net8.0', 'net9.0'):
+    # The SDK of .NET 10 builds for nothing newer.
+    other = None if runtime in (OWN, NEWEST) else f'net{runtime}.0'
+    to = directory / runtime
+    assembly = live.build(to, program, f'{name}.dll', other)
+    if runtime == OWN:
+        return [shutil.which('dotnet'), assembly]
+    path = host(to, runtime)
+    preload = [f'LD_PRELOAD={library}'] if library and runtime == NEWEST else []
+    return ['/usr/bin/env', 'DOTNET_ROLL_FORWARD=LatestMajor', f'DOTNET_ROOT={path.parent}', *preload, path, assembly]
+
+
+def commands(tap, test, directory, program='app', name='clrsym-live', library=None):
+    """Yields ("10", command) of each runtime of the test; those that are not to be had are skipped."""
+    for runtime in TESTS[pathlib.Path(test).name]:
         try:
-            host = live.publish(directory / framework, framework, program=program, name=name)
+            found = command(directory, runtime, program, name, library)
         except RuntimeError as error:
-            tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
+            tap.skip(f'.NET {runtime}', f'it is not to be had: {str(error).splitlines()[-1]}')
         else:
-            yield framework[3:-2], [host]
-    try:
-        dotnet = beside(directory / LATEST, LATEST)
-    except RuntimeError as error:
-        tap.skip(LATEST, f'it is not to be had: {str(error).splitlines()[-1]}')
+            yield runtime, found
+
+
+def precompile(assembly, to, framework_of, *others, runtime=OWN):
+    """Native code beside the IL of the assembly, for that runtime, whose assemblies are in FRAMEWORK_OF."""
+    tools, = nuget.restore([(COMPILER, version_of(runtime))])
+    paths = framework_of / '*.dll', *others
+    live.run(tools / 'tools/crossgen2', '--targetos:linux', '--targetarch:x64', '-O', '-o', to, assembly,
+             *(word for path in paths for word in ('-r', path)))
+
+
+def is_here(runtime):
+    """Nothing has to be fetched for it."""
+    return runtime == OWN or nuget.directory_of(RUNTIME, version_of(runtime)).is_dir()
+
+
+def packages():
+    """What tests need of NuGet: (name, version)."""
+    return [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, REFERENCES, COMPILER)
+            if runtime != OWN or name == COMPILER]
+
+
+def main():
+    missing = [package for package in packages() if not nuget.directory_of(*package).is_dir()]
+    if sys.argv[1:] == ['--missing']:
+        for name, version in missing:
+            print(name, version)
+    elif sys.argv[1:] == ['--restore']:
+        nuget.restore(missing)
     else:
-        yield LATEST.split('.', maxsplit=1)[0], ['/usr/bin/env', 'DOTNET_ROLL_FORWARD=LatestMajor', f'DOTNET_ROOT={dotnet.parent}',
-                                                 dotnet, assembly]
+        sys.exit('usage: runtimes.py --missing | --restore')
+
+
+if __name__ == '__main__':
+    main()

@@ -20,6 +20,7 @@ import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 from test_perf_live import MIN_SHARE, figures  # pylint: disable=wrong-import-position
 
@@ -263,14 +264,22 @@ def test_namespaces(tap, feed, command, directory, options=(), run_as=(), **vari
         feed.rows('detach', *[program.pid for program in programs])
 
 
-def test_older(tap, feed, directory):
+def test_other(tap, feed, command, directory, what):
+    program = attached.Busy(command, directory / 'other')
+    with program.running():
+        run_for(1)
+        row, = feed.rows('attach', program.pid)
+        tap.check(what.startswith(f'.NET {row["runtime"].split(".")[0]}') and row['via'] == 'lttng', f'{what} is attached', row)
+        run_for(1)
+        program.freeze()
+        attached.check_now(tap, feed, program, what)
+        attached.check_printed(tap, feed, program, complete(row), what)
+        feed.rows('detach', program.pid)
+
+
+def test_oldest(tap, feed, command, directory):
     """A runtime that knows only the oldest command, and writes a stream that is discarded."""
-    try:
-        command = live.publish(directory / 'app8', 'net8.0')
-    except RuntimeError as error:
-        tap.skip('.NET 8', f'its runtime is not to be had: {str(error).splitlines()[-1]}')
-        return
-    program = attached.Busy([command], directory / 'older')
+    program = attached.Busy(command, directory / 'oldest')
     with program.running():
         run_for(2)
         row, = feed.rows('attach', program.pid)
@@ -311,7 +320,8 @@ PARTS = (test_one, test_detached, test_suspended, test_deaths, test_many, test_n
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
-    command = ['dotnet', live.build(directory / 'app')]
+    commands = dict(runtimes.commands(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)))
+    command = commands.pop(runtimes.OWN)
     feed = attached.Feed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
@@ -322,7 +332,12 @@ def test(tap, programs, directory, _):
                 part(tap, feed, command, place)
 
             attached.in_attempts(tap, attempt)
-        test_older(tap, feed, directory)
+        for runtime, other in commands.items():
+            place = directory / f'run-{runtime}'
+            place.mkdir()
+            test_other(tap, feed, other, place, f'.NET {runtime}')
+            if runtime == '8':
+                test_oldest(tap, feed, other, place)
         status = json.loads(programs.ask(feed.daemon.source, 'status')[0])
         lost = {name: status[name] for name in ('discarded_events', 'discarded_packets')}
         tap.check(not any(lost.values()), 'the tracer lost nothing', lost)

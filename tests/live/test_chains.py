@@ -229,13 +229,13 @@ def precompiled(directory, command):
     host, assembly = command
     to = directory / 'precompiled'
     shutil.copytree(assembly.parent, to)
-    runtimes.precompile(assembly, to / assembly.name)
+    runtimes.precompile(assembly, to / assembly.name, runtimes.framework(runtimes.own_host(), runtimes.OWN))
     return ['/usr/bin/env', 'DOTNET_TieredCompilation=0', host, to / assembly.name]
 
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    for version, command in runtimes.commands(tap, directory, 'chains', 'clrsym-chains'):
+    for version, command in runtimes.commands(tap, __file__, directory, 'chains', 'clrsym-chains'):
         place, what = test_record.Place(programs, directory, f'place-{version}'), f'.NET {version}'
         test_runtime(tap, place, command, what)
         test_oracle(tap, place, command, what)

@@ -61,7 +61,7 @@ def test_mode(tap, place, command, what, mode):
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    for version, command in runtimes.commands(tap, directory, 'collect', 'clrsym-collect'):
+    for version, command in runtimes.commands(tap, __file__, directory, 'collect', 'clrsym-collect'):
         place = test_record.Place(programs, directory, f'place-{version}')
         for mode in MODES:
             test_mode(tap, place, command, f'.NET {version}, {mode}', mode)

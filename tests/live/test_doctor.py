@@ -18,14 +18,15 @@ for sibling in ('traces', 'daemon'):
 import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 from examine import Doctor, hidden, libraries  # pylint: disable=wrong-import-position
 
 
 class Program:
     """The live program, which waits when it has printed READY."""
 
-    def __init__(self, assembly, directory):
-        self.assembly, self.directory = assembly, pathlib.Path(directory)
+    def __init__(self, command, directory):
+        self.command, self.directory = command, pathlib.Path(directory)
         self.n = 0
 
     @contextlib.contextmanager
@@ -35,7 +36,7 @@ class Program:
         names = [name for name in os.environ if name.startswith(('DOTNET_', 'COMPlus_'))]
         inherited = {name: value for name, value in os.environ.items() if name not in names}
         with open(output, 'w', encoding='utf-8') as stream, \
-             live.child([*before, 'dotnet', self.assembly, 'churn', '1', '500'], stdin=subprocess.PIPE,
+             live.child([*before, *self.command, 'churn', '1', '500'], stdin=subprocess.PIPE,
                         stdout=stream, env={**inherited, **environment}) as process:
             live.wait_for('the program', lambda: 'READY' in output.read_text(encoding='utf-8'),
                           process)
@@ -85,7 +86,7 @@ def test_processes(tap, doctor, program):
         doctor.expect(tap, 'port', 'note', 'is closed', 'not needed with tracing from the start',
                       pid)
     gone = pathlib.Path('/run/gone')
-    gone.mkdir()
+    gone.mkdir(exist_ok=True)
     with program.running(TMPDIR=str(gone)) as pid:
         doctor.expect(tap, 'port', 'ok', 'is open', 'in its own TMPDIR', pid)
         for path in gone.glob('dotnet-diagnostic-*'):
@@ -119,7 +120,6 @@ def test_home(tap, doctor, program):
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     doctor = Doctor(programs, directory)
-    program = Program(live.build(directory / 'app'), directory)
     with contextlib.ExitStack() as stack:
         daemon = stack.enter_context(recorded.Daemon(programs, directory))
         doctor.socket = daemon.query
@@ -129,10 +129,15 @@ def test(tap, programs, directory, _):
         stack.enter_context(live.child(
             [programs.clrsym, 'feed', '--socket', daemon.ingest], env=doctor.environment,
             stderr=subprocess.DEVNULL))
-        test_well(tap, doctor, program)
-        test_processes(tap, doctor, program)
-        test_library(tap, doctor, program)
-        test_home(tap, doctor, program)
+        for runtime, command in runtimes.commands(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+            tap.note(f'.NET {runtime}')
+            place = directory / f'run-{runtime}'
+            place.mkdir()
+            program = Program(command, place)
+            test_well(tap, doctor, program)
+            test_processes(tap, doctor, program)
+            test_library(tap, doctor, program)
+            test_home(tap, doctor, program)
     programs.run([programs.clrsym, 'session', 'stop'], env=doctor.environment)
 
 

@@ -20,6 +20,7 @@ import attached  # pylint: disable=wrong-import-position
 import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_attach  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint: disable=wrong-import-position
@@ -314,42 +315,37 @@ def test_contexts(tap, feed, command, directory):
         tap.check(row['unlisted'] is None and row['methods'] > 100, 'listed, because that was ordered', row)
 
 
-def test_older(tap, feed, _, directory):
-    """.NET 8 and 9: they do not know the newer commands."""
-    for framework in 'net8.0', 'net9.0':
-        try:
-            command = live.publish(directory / framework, framework)
-        except RuntimeError as error:
-            tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
-            continue
-        program = attached.Busy([command], directory / f'run-{framework}')
-        with program.running(DOTNET_LTTng='0'):
-            row = attach(feed, program)
-            tap.check(row['runtime'].startswith(framework.removeprefix('net')) and row['methods'] > 100,
-                      f'{framework}: attached, and complete', row)
-            run_for(1)
-            program.freeze()
-            run_for(0.5)
-            check_wait(tap, feed, program)
-            attached.check_now(tap, feed, program, framework)
-            attached.check_printed(tap, feed, program, complete(row), framework)
+def test_other(tap, feed, command, directory, what):
+    """Older ones do not know the newer commands."""
+    program = attached.Busy(command, directory)
+    with program.running(DOTNET_LTTng='0'):
+        row = attach(feed, program)
+        tap.check(what == f'.NET {row["runtime"].split(".")[0]}' and row['methods'] > 100, f'{what}: attached, and complete', row)
+        run_for(1)
+        program.freeze()
+        run_for(0.5)
+        check_wait(tap, feed, program)
+        attached.check_now(tap, feed, program, what)
+        attached.check_printed(tap, feed, program, complete(row), what)
 
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
-    command = ['dotnet', live.build(directory / 'app')]
+    commands = dict(runtimes.commands(tap, __file__, directory))
+    command = commands.pop(runtimes.OWN)
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_spilled, test_namespaces, test_port, test_contexts,
-                     test_older):
+        for part in (test_one, test_deaths, test_stays, test_spilled, test_namespaces, test_port, test_contexts):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
                 part(tap, feed, command, place)
 
             attached.in_attempts(tap, attempt)
+        for runtime, other in commands.items():
+            test_other(tap, feed, other, directory / f'run-{runtime}', f'.NET {runtime}')
         status = json.loads(programs.ask(feed.daemon.source, 'status')[0])
         lost = {name: status[name] for name in ('discarded_events', 'discarded_packets', 'forged',
                                                 'impossible')}

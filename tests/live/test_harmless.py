@@ -236,7 +236,7 @@ def test_settings(tap, place, program):
 
 
 def test_cultures(tap, programs, directory):
-    for version, command in runtimes.commands(tap, directory / 'silent', 'silent', 'clrsym-silent'):
+    for version, command in runtimes.commands(tap, __file__, directory / 'silent', 'silent', 'clrsym-silent'):
         test_culture(tap, Scene(programs, directory, f'{version}-culture', command), command)
         test_closed(tap, Scene(programs, directory, f'{version}-closed', command), command)
         if version == '10':
@@ -260,7 +260,7 @@ def test(tap, programs, directory, _):
     scenes = [test_late, test_killed, test_temporary, test_session]
     if os.geteuid() == 0:
         scenes += [test_user, test_unreachable, test_root, test_clock]
-    for version, command in runtimes.commands(tap, directory / 'app'):
+    for version, command in runtimes.commands(tap, __file__, directory / 'app'):
         for scene in scenes:
             scene(tap, Scene(programs, directory, f'{version}-{scene.__name__[5:]}', command))
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE.parent / 'traces'))
 
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 ROUNDS = 20
 LIVE_TIMER_US = 100_000
@@ -114,20 +115,20 @@ def check_unloads(tap, loads, what):
                   f'{what}: {gone} of {len(bodies)} bodies of {holder} were unloaded')
 
 
-def run_recorded(tap, programs, assembly, directory):
+def run_recorded(tap, programs, command, directory, what):
     directory.mkdir()
-    program = live.Program(assembly, directory, ROUNDS)
+    program = live.Program(command, directory, ROUNDS)
     with live.session('clrsym-recorded', f'--output={directory / "trace"}'), program.ready():
         pass
     with recorded.Daemon(programs, directory) as daemon:
         done = programs.feed(directory / 'trace', daemon.ingest)
-        tap.check(done.returncode == 0, 'recorded: feed succeeds', done.stderr, daemon.log())
+        tap.check(done.returncode == 0, f'{what}: feed succeeds', done.stderr, daemon.log())
         passing, lasting = program.codes()
-        check_codes(tap, programs, daemon, program.pid, passing + lasting, 'recorded')
-        check_unloads(tap, check_perf_map(tap, programs, daemon, program, 'recorded'), 'recorded')
+        check_codes(tap, programs, daemon, program.pid, passing + lasting, what)
+        check_unloads(tap, check_perf_map(tap, programs, daemon, program, what), what)
 
 
-def ask_while_running(tap, programs, daemon, program):
+def ask_while_running(tap, programs, daemon, program, what):
     """The program waits: what it printed last must be right, and known soon."""
     passing, lasting = program.codes()
     codes = passing + lasting
@@ -147,22 +148,22 @@ def ask_while_running(tap, programs, daemon, program):
 
     wrong = []
     live.wait_for('answers beyond the horizon', settled, program.process)
-    tap.note(f'live: settled {(time.monotonic() - begin) * 1000:.0f} ms after the program was ready')
-    tap.check(not wrong, 'live: no wrong name, however early asked', *wrong[:5])
-    check_codes(tap, programs, daemon, program.pid, codes, 'live, while it runs')
+    tap.note(f'{what}: settled {(time.monotonic() - begin) * 1000:.0f} ms after the program was ready')
+    tap.check(not wrong, f'{what}: no wrong name, however early asked', *wrong[:5])
+    check_codes(tap, programs, daemon, program.pid, codes, f'{what}, while it runs')
 
     text = ''.join(f'{code.address:#x}\n' for code in lasting)
     answers = [json.loads(line) for line in
                programs.ask(daemon.source, 'resolve', '--pid', str(program.pid), text=text)]
     wrong = wrong_codes(lasting, answers)
     tap.check(lasting and not wrong,
-              f'live, while it runs: {len(lasting)} addresses are named without a time', *wrong[:5])
+              f'{what}, while it runs: {len(lasting)} addresses are named without a time', *wrong[:5])
 
 
-def run_live(tap, programs, assembly, directory):
+def run_live(tap, programs, command, directory, what):
     directory.mkdir()
     name = 'clrsym-live'
-    program = live.Program(assembly, directory, ROUNDS)
+    program = live.Program(command, directory, ROUNDS)
     relay = live.Relay(directory / 'relay')
     errors = directory / 'feeder'
     with recorded.Daemon(programs, directory) as daemon, relay.running(), \
@@ -177,20 +178,20 @@ def run_live(tap, programs, assembly, directory):
                 live.child(command, signal.SIGINT, env=programs.environment, stderr=log))
             live.wait_for('the feeder', relay.has_viewer, feeder)
             with program.ready():
-                ask_while_running(tap, programs, daemon, program)
+                ask_while_running(tap, programs, daemon, program, what)
             tracing.close()
-            tap.check(feeder.wait(live.TIMEOUT) == 0, 'live: the feeder ends with the session',
+            tap.check(feeder.wait(live.TIMEOUT) == 0, f'{what}: the feeder ends with the session',
                       errors.read_text(encoding='utf-8'), daemon.log())
         passing, lasting = program.codes()
-        check_codes(tap, programs, daemon, program.pid, passing + lasting, 'live, afterwards')
-        check_unloads(tap, check_perf_map(tap, programs, daemon, program, 'live'), 'live')
+        check_codes(tap, programs, daemon, program.pid, passing + lasting, f'{what}, afterwards')
+        check_unloads(tap, check_perf_map(tap, programs, daemon, program, what), what)
 
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    assembly = live.build(directory / 'app')
-    run_recorded(tap, programs, assembly, directory / 'recorded')
-    run_live(tap, programs, assembly, directory / 'live')
+    for runtime, command in runtimes.commands(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+        run_recorded(tap, programs, command, directory / f'recorded-{runtime}', f'.NET {runtime}, recorded')
+        run_live(tap, programs, command, directory / f'live-{runtime}', f'.NET {runtime}, live')
 
 
 if __name__ == '__main__':

@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'oracle')]
 
 import live  # pylint: disable=wrong-import-position
+import nuget  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
 
@@ -53,18 +54,13 @@ Frame = collections.namedtuple('Frame', 'native il place token module method')
 
 
 def compiler():
-    """(csc.dll, the references), of the newest SDK and its own framework."""
-    root = pathlib.Path(shutil.which('dotnet')).resolve().parent
     sdk, = live.run('dotnet', '--version').split()
-    packs = sorted((root / 'packs' / 'Microsoft.NETCore.App.Ref').iterdir())
-    references, = (packs[-1] / 'ref').iterdir()
-    return root / 'sdk' / sdk / 'Roslyn' / 'bincore' / 'csc.dll', sorted(references.glob('*.dll'))
+    return runtimes.own_host().parent / 'sdk' / sdk / 'Roslyn' / 'bincore' / 'csc.dll'
 
 
 class Compiler:
-    def __init__(self, directory):
-        self.directory = directory
-        self.csc, references = compiler()
+    def __init__(self, directory, references):
+        self.directory, self.csc = directory, compiler()
         (directory / 'references').write_text(''.join(f'-r:"{path}"\n' for path in references))
 
     def compile(self, name, source, *options):
@@ -74,18 +70,19 @@ class Compiler:
                  SOURCES / source, env={**os.environ, 'DOTNET_TieredPGO': '0'})
 
 
-def precompile(directory):
+def precompile(directory, host, runtime):
     """The assemblies that are named for it; their PDBs stay theirs."""
     for name in SHAPES:
         if name.startswith('precompiled'):
             il = (directory / f'{name}.dll').rename(directory / 'other' / f'{name}.dll')
-            runtimes.precompile(il, directory / f'{name}.dll', directory / 'Recorder.dll')
+            runtimes.precompile(il, directory / f'{name}.dll', runtimes.framework(host, runtime), directory / 'Recorder.dll',
+                                runtime=runtime)
 
 
-def build(directory):
+def build(directory, host, runtime):
     """The program; and the assemblies that it is to run."""
     (directory / 'other').mkdir(parents=True)
-    csc = Compiler(directory)
+    csc = Compiler(directory, runtimes.references(runtime))
     recorder = f'-r:{directory / "Recorder.dll"}'
     csc.compile('Recorder.dll', 'Recorder.cs', '-target:library', '-optimize+', '-debug:portable')
     csc.compile('program.dll', 'Program.cs', recorder, '-debug:portable')
@@ -95,9 +92,9 @@ def build(directory):
                 '-define:FOREIGN')
     (directory / 'missing.pdb').unlink()
     shutil.copy(directory / 'other' / 'foreign.pdb', directory)
-    precompile(directory)
+    precompile(directory, host, runtime)
     (directory / 'program.runtimeconfig.json').write_text(json.dumps({'runtimeOptions': {
-        'framework': {'name': 'Microsoft.NETCore.App', 'version': runtimes.own()},
+        'framework': {'name': 'Microsoft.NETCore.App', 'version': runtimes.version_of(runtime)},
         'configProperties': {'System.Globalization.Invariant': True}}}))
     return [directory / f'{name}.dll' for name in SHAPES]
 
@@ -256,15 +253,15 @@ def test_addresses(tap, clrsym, talk):
               'program have the IL offset of the runtime')
 
 
-def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
-    assemblies = build(directory / 'app')
+def test_runtime(tap, programs, directory, runtime):
+    directory.mkdir()
+    host = runtimes.host(directory, runtime)
+    assemblies = build(directory / 'app', host, runtime)
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(('DOTNET_', 'COMPlus_', 'LD_PRELOAD'))}
-    environment |= {'TMPDIR': str(directory), 'DOTNET_LTTng': '0', 'DOTNET_TC_CallCountingDelayMs': '0'}
+    environment |= {'TMPDIR': str(directory), 'DOTNET_ROOT': str(host.parent), 'DOTNET_LTTng': '0', 'DOTNET_TC_CallCountingDelayMs': '0'}
     with recorded.Daemon(programs, directory) as daemon, \
-         live.child(['dotnet', directory / 'app' / 'program.dll', *assemblies], stdin=subprocess.PIPE,
+         live.child([host, directory / 'app' / 'program.dll', *assemblies], stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE, text=True, env=environment) as process:
         programs.environment['CLRSYM_INGEST'] = str(daemon.ingest)
         talk = Talk(process)
@@ -275,6 +272,17 @@ def test(tap, programs, directory, _):
         clrsym = Clrsym(programs, daemon, process.pid)
         test_stacks(tap, clrsym, stacks)
         test_addresses(tap, clrsym, talk)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
+    for runtime in runtimes.TESTS[pathlib.Path(__file__).name]:
+        tap.note(f'.NET {runtime}')
+        try:
+            test_runtime(tap, programs, directory / runtime, runtime)
+        except nuget.NotRestored as error:
+            tap.skip(f'.NET {runtime}', str(error))
 
 
 def missing():

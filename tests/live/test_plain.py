@@ -119,9 +119,6 @@ def test_runtime(tap, feed, directory, version, command):
     program = Plain(command, directory / f'start-{version}')
     with program.running(DOTNET_LTTng='0', **{name: f'{path},suspend'}):
         check(tap, feed, program, f'.NET {version}, from its start')
-    if version == '11':
-        tap.note('the runtime of .NET 11 emits no event of LTTng')
-        return
     program = Plain(command, directory / f'lttng-{version}')
     with program.running(**live.ENVIRONMENT):
         check(tap, feed, program, f'.NET {version}, LTTng')
@@ -135,7 +132,8 @@ def test(tap, programs, directory, _):
     feed = attached.Feed(programs, directory, daemon=recorded.Daemon(programs, directory, '--config', str(config)))
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for version, command in runtimes.commands(tap, directory, 'plain', 'clrsym-plain'):
+        for version, command in runtimes.commands(tap, __file__, directory, 'plain', 'clrsym-plain',
+                                                   library=runtimes.tracepoints(programs.plugin_dir)):
             test_runtime(tap, feed, directory, version, command)
         end_holder()
 

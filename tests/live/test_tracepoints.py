@@ -114,7 +114,7 @@ def check_lost(tap, runs, dotnet):
 
 def check_connected(tap, runs, library):
     """With a table, the library is not needed, and registers nothing a second time."""
-    dotnet = pathlib.Path(os.path.realpath(shutil.which('dotnet')))
+    dotnet = runtimes.own_host()
     variables, notes = runs.variables(dotnet)
     tap.check('LD_PRELOAD' not in variables and REASON not in notes, 'a runtime with a table: env has no library', notes)
     trace, bodies, pid = runs.run(dotnet, {**variables, 'LD_PRELOAD': library})
@@ -139,12 +139,12 @@ def test(tap, programs, directory, _):
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
     assembly = live.build(directory / 'app')
     runs = Runs(programs, directory, assembly)
-    library = next(pathlib.Path(programs.clrsym).parents[2].glob('plugins/tracepoints/*.so'))
+    library = runtimes.tracepoints(programs.plugin_dir)
     check_others(tap, str(library))
     try:
-        dotnet = runtimes.beside(directory / runtimes.LATEST, runtimes.LATEST)
+        dotnet = runtimes.host(directory, runtimes.NEWEST)
     except RuntimeError as error:
-        tap.skip(runtimes.LATEST, f'it is not to be had: {str(error).splitlines()[-1]}')
+        tap.skip(f'.NET {runtimes.NEWEST}', f'it is not to be had: {str(error).splitlines()[-1]}')
     else:
         check_lost(tap, runs, dotnet)
     check_connected(tap, runs, str(library))

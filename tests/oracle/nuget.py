@@ -17,9 +17,21 @@ ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO'
 TIMEOUT = 300
 
 
+class NotRestored(RuntimeError):
+    """A package is not to be had."""
+
+
 def directory_of(name, version):
     kept = os.environ.get('NUGET_PACKAGES') or pathlib.Path.home() / '.nuget' / 'packages'
     return pathlib.Path(kept) / name.lower() / version
+
+
+def versions_of(packages):
+    """name -> all its versions; of several elements with one name NuGet takes one."""
+    found = {}
+    for name, version in packages:
+        found.setdefault(name, []).append(f'[{version}]')
+    return found
 
 
 def restore(packages):
@@ -31,9 +43,10 @@ def restore(packages):
     with tempfile.TemporaryDirectory(prefix='clrsym-') as scratch:
         project = pathlib.Path(scratch) / 'packages.csproj'
         project.write_text(PROJECT.format(sdk.split('.')[0], ''.join(
-            f'<PackageDownload Include="{name}" Version="[{version}]" />' for name, version in packages)))
+            f'<PackageDownload Include="{name}" Version="{";".join(versions)}" />'
+            for name, versions in versions_of(packages).items())))
         done = subprocess.run(['dotnet', 'restore', '--disable-build-servers', project], capture_output=True,
                               text=True, check=False, env=ENVIRONMENT, timeout=TIMEOUT)
     if done.returncode != 0:
-        raise RuntimeError('dotnet restore: ' + done.stdout[-2000:] + done.stderr)
+        raise NotRestored('dotnet restore: ' + done.stdout[-2000:] + done.stderr)
     return directories

@@ -10,12 +10,13 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces')]
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live')]
 
 import language  # pylint: disable=wrong-import-position
 import packages  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import rooms  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 MAX_LINES = 800
 SOURCES = {'.c', '.h', '.py', '.sh', '.inc'}
@@ -44,6 +45,14 @@ def unknown_tests():
     text = rooms.read('man/clrsym-security.7').replace('\\-', '-')
     named = re.findall(r'tests/[\w/.-]+\w', text)
     return [name for name in named if not (rooms.ROOT / name).exists()] if named else ['none']
+
+
+def unlisted_tests():
+    """Tests that run a .NET program and are not in the table of runtimes, and rows of it without a test."""
+    tests = {path.name for path in (rooms.ROOT / 'tests').glob('*/test_*.py')
+             if re.search(r'\blive\.(build|publish)\(|\bruntimes\.', path.read_text(encoding='utf-8')) and
+             path.parent.name != 'tree'}
+    return sorted(tests ^ runtimes.TESTS.keys())
 
 
 def badly_packaged():
@@ -96,6 +105,7 @@ def check(tap, tree, files):
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')
     tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
+    tap.equal(unlisted_tests(), [], 'each test with a .NET program is in the table of runtimes')
     tap.equal(odd_pages(), [], 'no line of a manual page is dropped, or is a macro that is shown')
     tap.equal(badly_packaged(), [], 'each manual page and unit is in one Debian package')
 
