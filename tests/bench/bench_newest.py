@@ -30,7 +30,7 @@ def environment(**variables):
 def bench_start(directory, library):
     """CPU and wall time of a program that ends at once."""
     for runtime in RUNTIMES:
-        command = [*runtimes.command(directory, runtime, 'silent', 'clrsym-silent'), '0']
+        command = [*runtimes.command(directory, runtime, 'silent', 'clrsym-silent'), '1']
         ways = {'without': environment(), 'with': environment(LD_PRELOAD=str(library))}
         costs = {name: [] for name in ways}
         for _ in range(N_STARTS):

@@ -46,7 +46,9 @@ TESTS = {
 }
 
 RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-x64'
-COMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
+PRECOMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
+# The first compiler that leaves async methods to the runtime.
+COMPILER = 'Microsoft.Net.Compilers.Toolset', '5.9.0'
 REFERENCES = 'Microsoft.NETCore.App.Ref'
 # The SDK of .NET 10 does not know its version.
 NEWEST_VERSION = '11.0.0'
@@ -65,6 +67,15 @@ def version_of(runtime):
     known, = own_host().parent.glob('sdk/*/Microsoft.NETCoreSdk.BundledVersions.props')
     return re.search(rf'KnownFrameworkReference Include="Microsoft.NETCore.App"\s+TargetFramework="net{runtime}.0"'
                      r'[^>]*LatestRuntimeFrameworkVersion="([\d.]+)"', known.read_text(encoding='utf-8'))[1]
+
+
+def compiler(runtime):
+    """csc.dll, for a program for that runtime."""
+    if runtime == NEWEST:
+        tools, = nuget.restore([COMPILER])
+        return tools / 'tasks/netcore/bincore/csc.dll'
+    sdk, = live.run('dotnet', '--version').split()
+    return own_host().parent / 'sdk' / sdk / 'Roslyn/bincore/csc.dll'
 
 
 def references(runtime):
@@ -135,7 +146,7 @@ def commands(tap, test, directory, program='app', name='clrsym-live', library=No
 
 def precompile(assembly, to, framework_of, *others, runtime=OWN):
     """Native code beside the IL of the assembly, for that runtime, whose assemblies are in FRAMEWORK_OF."""
-    tools, = nuget.restore([(COMPILER, version_of(runtime))])
+    tools, = nuget.restore([(PRECOMPILER, version_of(runtime))])
     paths = framework_of / '*.dll', *others
     live.run(tools / 'tools/crossgen2', '--targetos:linux', '--targetarch:x64', '-O', '-o', to, assembly,
              *(word for path in paths for word in ('-r', path)))
@@ -148,8 +159,8 @@ def is_here(runtime):
 
 def packages():
     """What tests need of NuGet: (name, version)."""
-    return [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, REFERENCES, COMPILER)
-            if runtime != OWN or name == COMPILER]
+    return [COMPILER] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, REFERENCES, PRECOMPILER)
+                         if runtime != OWN or name == PRECOMPILER]
 
 
 def main():

@@ -38,7 +38,13 @@ SHAPES = {
     'precompiled': ['-debug:portable', '-optimize+'],
     'precompiled-embedded': ['-debug:embedded', '-optimize+'],
 }
-REASONS = {**dict.fromkeys(SHAPES, 'found'), 'missing': 'pdb-missing', 'without': 'no-pdb',
+# The same for .NET 11: the runtime itself runs async methods.
+ASYNC_SHAPES = {
+    'async': ['-debug:portable', '-features:runtime-async=on'],
+    'async-release': ['-debug:portable', '-optimize+', '-features:runtime-async=on'],
+    'precompiled-async': ['-debug:portable', '-optimize+', '-features:runtime-async=on'],
+}
+REASONS = {**dict.fromkeys([*SHAPES, *ASYNC_SHAPES], 'found'), 'missing': 'pdb-missing', 'without': 'no-pdb',
            'foreign': 'pdb-of-another-build'}
 # Places in the source: each has a frame with a line.
 MARKS = ('try', 'catch', 'catch-in-catch', 'finally', 'filter', 'dispose', 'iterator', 'iterator-finally',
@@ -53,14 +59,14 @@ N_PRECOMPILED = 400
 Frame = collections.namedtuple('Frame', 'native il place token module method')
 
 
-def compiler():
-    sdk, = live.run('dotnet', '--version').split()
-    return runtimes.own_host().parent / 'sdk' / sdk / 'Roslyn' / 'bincore' / 'csc.dll'
+def shapes_of(runtime):
+    return SHAPES | ASYNC_SHAPES if runtime == runtimes.NEWEST else SHAPES
 
 
 class Compiler:
-    def __init__(self, directory, references):
-        self.directory, self.csc = directory, compiler()
+    def __init__(self, directory, runtime):
+        self.directory, self.csc = directory, runtimes.compiler(runtime)
+        references = runtimes.references(runtime)
         (directory / 'references').write_text(''.join(f'-r:"{path}"\n' for path in references))
 
     def compile(self, name, source, *options):
@@ -72,7 +78,7 @@ class Compiler:
 
 def precompile(directory, host, runtime):
     """The assemblies that are named for it; their PDBs stay theirs."""
-    for name in SHAPES:
+    for name in shapes_of(runtime):
         if name.startswith('precompiled'):
             il = (directory / f'{name}.dll').rename(directory / 'other' / f'{name}.dll')
             runtimes.precompile(il, directory / f'{name}.dll', runtimes.framework(host, runtime), directory / 'Recorder.dll',
@@ -82,11 +88,11 @@ def precompile(directory, host, runtime):
 def build(directory, host, runtime):
     """The program; and the assemblies that it is to run."""
     (directory / 'other').mkdir(parents=True)
-    csc = Compiler(directory, runtimes.references(runtime))
+    csc = Compiler(directory, runtime)
     recorder = f'-r:{directory / "Recorder.dll"}'
     csc.compile('Recorder.dll', 'Recorder.cs', '-target:library', '-optimize+', '-debug:portable')
     csc.compile('program.dll', 'Program.cs', recorder, '-debug:portable')
-    for name, options in SHAPES.items():
+    for name, options in shapes_of(runtime).items():
         csc.compile(f'{name}.dll', 'Shapes.cs', recorder, '-target:library', *options)
     csc.compile('other/foreign.dll', 'Shapes.cs', recorder, '-target:library', '-debug:portable',
                 '-define:FOREIGN')
@@ -96,7 +102,7 @@ def build(directory, host, runtime):
     (directory / 'program.runtimeconfig.json').write_text(json.dumps({'runtimeOptions': {
         'framework': {'name': 'Microsoft.NETCore.App', 'version': runtimes.version_of(runtime)},
         'configProperties': {'System.Globalization.Invariant': True}}}))
-    return [directory / f'{name}.dll' for name in SHAPES]
+    return [directory / f'{name}.dll' for name in shapes_of(runtime)]
 
 
 def frame_of(words):
@@ -190,10 +196,10 @@ def differences(pairs):
 
 
 def is_ours(path):
-    return os.path.basename(path or '').removesuffix('.dll') in (*SHAPES, 'program', 'Recorder')
+    return os.path.basename(path or '').removesuffix('.dll') in (*REASONS, 'program', 'Recorder')
 
 
-def test_stacks(tap, clrsym, stacks):
+def test_stacks(tap, clrsym, stacks, shapes):
     answers = clrsym.resolve(address - 1 for _, addresses, _ in stacks for address in addresses)
     by_mark = [(mark, pair) for stack in stacks for mark in stack[:1] for pair in pairs_of(stack, answers)]
     pairs = [pair for _, pair in by_mark]
@@ -210,8 +216,8 @@ def test_stacks(tap, clrsym, stacks):
     tap.check(TIERS <= tiers, f'and each tier: {", ".join(sorted(tiers))}')
     # What the compiler made up has no line in any assembly.
     statuses = {(frame.module.removesuffix('.dll'), answer['line_status']) for frame, answer in found}
-    tap.equal(sorted((name, status) for name, status in statuses if name in SHAPES and status != 'no-line'),
-              sorted(REASONS.items()), 'where there is no line, the reason is right')
+    tap.equal(sorted((name, status) for name, status in statuses if name in shapes and status != 'no-line'),
+              sorted((name, reason) for name, reason in REASONS.items() if name in shapes), 'where there is no line, the reason is right')
 
 
 def addresses_in(body):
@@ -221,7 +227,18 @@ def addresses_in(body):
 
 
 def has_file(body):
-    return body['method']['token'] and body['size'] and '[dynamic]' not in str(body['method'])
+    """Dynamic methods have none, nor have the stubs that the runtime makes up."""
+    method = body['method']
+    return method['token'] and body['size'] and '[dynamic]' not in str(method) and method['namespace'] != 'dynamicClass'
+
+
+def is_thunk(body):
+    """What returns the task of an async method that the runtime runs: the source has another body. The runtime itself
+    shows the method's first line for it. Or what awaits the task of a method that is no async one in the source."""
+    name, signature = body['method']['name'], body['method']['signature']
+    awaits = name.endswith(('.MoveNextAsync', '.DisposeAsync')) and 'System.Threading.Tasks.' not in signature
+    return os.path.basename(body['module']['path']).removesuffix('.dll') in ASYNC_SHAPES and \
+        (awaits or signature.startswith('class System.Threading.Tasks.'))
 
 
 def is_instance(body):
@@ -242,6 +259,9 @@ def test_addresses(tap, clrsym, talk):
                answer['line_il_offset'] is None and is_instance(answer) and not is_ours(answer['module']['path'])}
     tap.check(len(unclear) * 50 < len(asked), f'{len(unclear)} of {len(asked)} bodies are one of several instances')
     pairs = [pair for pair in pairs if pair[1]['start'] not in unclear]
+    thunks = [answer for _, answer in pairs if is_thunk(answer)]
+    tap.check(not any(map(place_of, thunks)), f'{len(thunks)} addresses in thunks have no line', *thunks[:2])
+    pairs = [pair for pair in pairs if not is_thunk(pair[1])]
     wrong = differences(pairs)
     n_lines = sum(place_of(answer) is not None for _, answer in pairs)
     tap.check(not wrong, f'{len(pairs)} addresses in {len(asked)} bodies: {n_lines} have the line of the '
@@ -270,7 +290,7 @@ def test_runtime(tap, programs, directory, runtime):
                              process.pid])
         tap.check(done.returncode == 0, 'attached', done.stdout, done.stderr)
         clrsym = Clrsym(programs, daemon, process.pid)
-        test_stacks(tap, clrsym, stacks)
+        test_stacks(tap, clrsym, stacks, shapes_of(runtime))
         test_addresses(tap, clrsym, talk)
 
 
