@@ -234,7 +234,7 @@ def has_file(body):
 
 def is_thunk(body):
     """What returns the task of an async method that the runtime runs: the source has another body. The runtime itself
-    shows the method's first line for it. Or what awaits the task of a method that is no async one in the source."""
+    shows the method's first line for it. Or what awaits the task of an ordinary method."""
     name, signature = body['method']['name'], body['method']['signature']
     awaits = name.endswith(('.MoveNextAsync', '.DisposeAsync')) and 'System.Threading.Tasks.' not in signature
     return os.path.basename(body['module']['path']).removesuffix('.dll') in ASYNC_SHAPES and \
