@@ -80,8 +80,8 @@ static guint methods_after(const GArray *methods, uint64_t address)
 /*
  * What is at the address at the time of PLACE; a method counts if it still was there when the
  * recording ended. Without one, it is a stub, or a method that is not known. With .NET 11, the
- * frame of a method that was replaced (OSR) has the begin of the new one as its return address:
- * then nothing is at the address, and frame pointers go on.
+ * frame of a method that was replaced (OSR) has the begin of the new one as its return address: the
+ * byte before it stands for that method.
  */
 static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
@@ -106,6 +106,7 @@ static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place
         if (answers[0].status != CLRSYM_OK && answers[2].status == CLRSYM_OK &&
             next->start == place->address + 1 && next->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR) {
                 method.search = METHOD_UNREAD;
+                method.is_continued = true;
                 return method;
         }
         method.is_stub = answers[0].status != CLRSYM_OK && answers[1].status != CLRSYM_OK;
@@ -145,7 +146,7 @@ static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, 
 {
         MethodKnown method = method_ask(codes, place);
 
-        if (method.is_stub || method.end - method.start > 1)
+        if (method.is_stub || method.search == METHOD_UNREAD)
                 method_read(codes, place, &method);
         g_array_insert_val(methods, at, method);
         return &g_array_index(methods, MethodKnown, at);

@@ -116,7 +116,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
 {
         ImageTable *table;
 
-        switch (r2r_u32(row)) {
+        switch (pe_u32(row)) {
         case SECTION_FUNCTIONS:
                 table = &code->image->function_table;
                 break;
@@ -146,7 +146,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         }
         if (table->range.size)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        table->range = (PeRange){r2r_u32(row + 4), r2r_u32(row + 8)};
+        table->range = (PeRange){pe_u32(row + 4), pe_u32(row + 8)};
         return 0;
 }
 
@@ -160,7 +160,7 @@ static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
 
         if (r < 0)
                 return r;
-        n = r2r_u32(header + 4);
+        n = pe_u32(header + 4);
         if (n > R2R_MAX_SECTIONS || rva > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
         r = n ? pe_file_read_rva(pe, rva + CORE_HEADER, rows, n * R2R_SECTION) : 0;
@@ -181,13 +181,13 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
-        native = r2r_u32(clr + CLR_NATIVE);
-        if (r2r_u32(clr) < CLR_SIZE || !native)
+        native = pe_u32(clr + CLR_NATIVE);
+        if (pe_u32(clr) < CLR_SIZE || !native)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
-        if (r2r_u32(header) != R2R_SIGNATURE)
+        if (pe_u32(header) != R2R_SIGNATURE)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         major = header[4] | (unsigned)header[5] << 8;
         code->version = r2r_version(major);
@@ -370,7 +370,7 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
                 memcpy(component->mvid, code->mvids.bytes + (size_t)i * R2R_MVID_SIZE,
                        R2R_MVID_SIZE);
                 code->own_methods = (ImageTable){0};
-                r = code_read_sections(code, pe, r2r_u32(row + COMPONENT_HEADER), ret_reason);
+                r = code_read_sections(code, pe, pe_u32(row + COMPONENT_HEADER), ret_reason);
                 if (r == 0)
                         r = table_read(&code->own_methods, pe, ret_reason);
                 component->methods = code->own_methods;

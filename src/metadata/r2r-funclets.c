@@ -27,15 +27,10 @@ typedef struct FuncletTable {
         uint32_t n_clauses;
 } FuncletTable;
 
-static uint32_t funclets_u32(const uint8_t *at)
-{
-        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 /* The RVA of the clauses of row I. */
 static uint32_t table_clauses(const FuncletTable *table, uint32_t i)
 {
-        return funclets_u32(table->rows + (size_t)i * ROW + 4);
+        return pe_u32(table->rows + (size_t)i * ROW + 4);
 }
 
 /* The clauses of all methods lie together. */
@@ -64,7 +59,7 @@ static int table_read(FuncletTable *table, const PeFile *pe, PeRange range)
 /* False: the clauses of row I are not where they have to be. */
 static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets *funclets)
 {
-        const uint32_t method = funclets_u32(table->rows + (size_t)i * ROW);
+        const uint32_t method = pe_u32(table->rows + (size_t)i * ROW);
         const uint32_t begin = table_clauses(table, i), end = table_clauses(table, i + 1);
         uint32_t at = begin - table->range.rva;
 
@@ -74,10 +69,9 @@ static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets
         for (; at < end - table->range.rva; at += CLAUSE) {
                 const uint8_t *clause = table->clauses + at;
 
-                funclets->begins[funclets->n++] = method + funclets_u32(clause + CLAUSE_HANDLER);
-                if (funclets_u32(clause) & KIND_FILTER)
-                        funclets->begins[funclets->n++] =
-                                method + funclets_u32(clause + CLAUSE_FILTER);
+                funclets->begins[funclets->n++] = method + pe_u32(clause + CLAUSE_HANDLER);
+                if (pe_u32(clause) & KIND_FILTER)
+                        funclets->begins[funclets->n++] = method + pe_u32(clause + CLAUSE_FILTER);
         }
         return true;
 }

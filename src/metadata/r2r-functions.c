@@ -31,11 +31,6 @@ typedef struct FunctionTable {
         PeRange range;   /* of that */
 } FunctionTable;
 
-static uint32_t functions_u32(const uint8_t *at)
-{
-        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 static bool is_arm64(const PeFile *pe)
 {
         return pe->machine == MACHINE_ARM64 || pe->machine == (MACHINE_ARM64 ^ LINUX);
@@ -53,7 +48,7 @@ static int table_read_unwind(FunctionTable *table)
         uint32_t first = UINT32_MAX, last = 0, i;
 
         for (i = 0; i < table->n; i++) {
-                uint32_t data = functions_u32(table->rows + (size_t)i * ARM64_ROW + 4);
+                uint32_t data = pe_u32(table->rows + (size_t)i * ARM64_ROW + 4);
 
                 if (data & ARM64_IN_ROW_MASK)
                         continue;
@@ -75,14 +70,14 @@ static R2RFunction table_row(const FunctionTable *table, uint32_t i)
 
         if (!is_arm64(table->pe)) {
                 row = table->rows + (size_t)i * AMD64_ROW;
-                return (R2RFunction){functions_u32(row), functions_u32(row + 4)};
+                return (R2RFunction){pe_u32(row), pe_u32(row + 4)};
         }
         row = table->rows + (size_t)i * ARM64_ROW;
-        data = functions_u32(row + 4);
+        data = pe_u32(row + 4);
         n = data & ARM64_IN_ROW_MASK
                     ? data >> ARM64_IN_ROW_SHIFT & ARM64_IN_ROW_LENGTH
-                    : functions_u32(table->unwind + (data - table->range.rva)) & ARM64_LENGTH;
-        return (R2RFunction){functions_u32(row), functions_u32(row) + n * ARM64_INSTRUCTION};
+                    : pe_u32(table->unwind + (data - table->range.rva)) & ARM64_LENGTH;
+        return (R2RFunction){pe_u32(row), pe_u32(row) + n * ARM64_INSTRUCTION};
 }
 
 static int table_take(const FunctionTable *table, R2RFunctions *functions)

@@ -79,11 +79,6 @@ struct R2RCode {
         uint32_t n_rows;
 };
 
-static inline uint32_t r2r_u32(const uint8_t *at)
-{
-        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 static inline NativeTable r2r_table(const ImageTable *table)
 {
         return (NativeTable){.at = table->bytes, .n = table->bytes ? table->range.size : 0};

@@ -166,6 +166,14 @@ static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapp
         return stack_file_kind(file, mapping) == MAPPING_JITTED;
 }
 
+/* Is there nothing but compiled code in it, of which no call frame information is? */
+static bool stack_file_is_compiled(const StackFile *file, const SpaceMapping *mapping)
+{
+        const MappingKind kind = stack_file_kind(file, mapping);
+
+        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE;
+}
+
 /* The frame of compiled code, by its instructions. */
 static FrameCodeKind stack_file_find_code(StackFile *file, const StackSample *sample,
                                           const SpaceMapping *mapping, uint64_t address,
@@ -219,33 +227,29 @@ static RegistersStep stack_file_step(StackFile *file, const StackSample *sample,
                                      Registers *registers, StackCopy *stack,
                                      const SpaceMapping *mapping, uint64_t address, bool is_leaf)
 {
-        const uint64_t sp = registers->values[REGISTER_SP];
-        const uint64_t pointer = registers->values[REGISTER_FP];
         CallFrame frame;
+        const FrameSearch search =
+                stack_file_is_compiled(file, mapping)
+                        ? FRAMES_NONE
+                        : call_frames_find(file->frames, sample->pid, mapping, address, &frame);
 
         file->is_uncertain = false;
-
-        switch (call_frames_find(file->frames, sample->pid, mapping, address, &frame)) {
-        case FRAMES_FOUND:
+        file->is_missing |= search == FRAMES_MISSING;
+        file->is_spent |= search == FRAMES_SPENT;
+        if (search == FRAMES_FOUND)
                 return registers_step_frame(registers, stack, &frame);
-        case FRAMES_NONE:
-                switch (stack_file_find_code(file, sample, mapping, address, is_leaf, &frame)) {
-                case FRAME_CODE_RULES:
-                case FRAME_CODE_HIDDEN:
-                        return registers_step_frame(registers, stack, &frame);
-                case FRAME_CODE_UNKNOWN:
-                        file->is_uncertain =
-                                stack_file_is_uncertain(file, sample, stack, sp, pointer);
-                        break;
-                case FRAME_CODE_POINTER:
-                        break;
-                }
+        if (search != FRAMES_NONE)
+                return registers_step_pointer(registers, stack);
+        switch (stack_file_find_code(file, sample, mapping, address, is_leaf, &frame)) {
+        case FRAME_CODE_RULES:
+        case FRAME_CODE_HIDDEN:
+                return registers_step_frame(registers, stack, &frame);
+        case FRAME_CODE_UNKNOWN:
+                file->is_uncertain =
+                        stack_file_is_uncertain(file, sample, stack, registers->values[REGISTER_SP],
+                                                registers->values[REGISTER_FP]);
                 break;
-        case FRAMES_MISSING:
-                file->is_missing = true;
-                break;
-        case FRAMES_SPENT:
-                file->is_spent = true;
+        case FRAME_CODE_POINTER:
                 break;
         }
         return registers_step_pointer(registers, stack);
@@ -443,13 +447,13 @@ static bool stack_file_hides_next(StackFile *file, const StackSample *sample, si
                 file->callers[i] < USER_END
                         ? address_spaces_find(file->spaces, sample->pid, sample->time, address)
                         : NULL;
-        CallFrame frame;
-
         FrameCodeKind kind;
+        CallFrame frame;
 
         if (!mapping)
                 return false;
-        if (stack_file_hides_native(file, sample->pid, mapping, address))
+        if (!stack_file_is_compiled(file, mapping) &&
+            stack_file_hides_native(file, sample->pid, mapping, address))
                 return true;
         kind = stack_file_find_code(file, sample, mapping, address, i == 0, &frame);
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import live
+import runtimes
 
 INSIDE = 'CLRSYM_TEST_ALONE'
 # Where .NET keeps the named mutexes of its programs, with the pids of their owners, which mean other
@@ -39,7 +40,7 @@ def set_up():
     mount('-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', MUTEXES + '/shm')
     os.makedirs('/run/lttng-home', 0o700)
     # No network is here: runtimes are those that were fetched before.
-    os.environ.setdefault('NUGET_PACKAGES', os.path.expanduser('~/.nuget/packages'))
+    os.environ['NUGET_PACKAGES'] = str(runtimes.nuget.kept())
     os.environ['LTTNG_HOME'] = '/run/lttng-home'
     os.environ['HOME'] = '/run/lttng-home'
     os.environ.pop('XDG_RUNTIME_DIR', None)

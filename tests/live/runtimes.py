@@ -58,13 +58,17 @@ def own_host():
     return pathlib.Path(os.path.realpath(shutil.which('dotnet')))
 
 
+def own_sdk():
+    return own_host().parent / 'sdk' / live.run('dotnet', '--version').strip()
+
+
 def version_of(runtime):
     """The whole version, "8.0.31"."""
     if runtime == OWN:
         return live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
     if runtime == NEWEST:
         return NEWEST_VERSION
-    known, = own_host().parent.glob('sdk/*/Microsoft.NETCoreSdk.BundledVersions.props')
+    known = own_sdk() / 'Microsoft.NETCoreSdk.BundledVersions.props'
     return re.search(rf'KnownFrameworkReference Include="Microsoft.NETCore.App"\s+TargetFramework="net{runtime}.0"'
                      r'[^>]*LatestRuntimeFrameworkVersion="([\d.]+)"', known.read_text(encoding='utf-8'))[1]
 
@@ -74,14 +78,13 @@ def compiler(runtime):
     if runtime == NEWEST:
         tools, = nuget.restore([COMPILER])
         return tools / 'tasks/netcore/bincore/csc.dll'
-    sdk, = live.run('dotnet', '--version').split()
-    return own_host().parent / 'sdk' / sdk / 'Roslyn/bincore/csc.dll'
+    return own_sdk() / 'Roslyn/bincore/csc.dll'
 
 
 def references(runtime):
     """The assemblies that a program for that runtime is compiled with."""
     if runtime == OWN:
-        packs, = (own_host().parent / 'packs' / REFERENCES).iterdir()
+        packs = sorted((own_host().parent / 'packs' / REFERENCES).iterdir())[-1]
     else:
         packs, = nuget.restore([(REFERENCES, version_of(runtime))])
     return sorted(packs.glob('ref/*/*.dll'))

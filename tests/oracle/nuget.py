@@ -21,9 +21,13 @@ class NotRestored(RuntimeError):
     """A package is not to be had."""
 
 
+def kept():
+    """Where NuGet keeps packages."""
+    return pathlib.Path(os.environ.get('NUGET_PACKAGES') or pathlib.Path.home() / '.nuget' / 'packages')
+
+
 def directory_of(name, version):
-    kept = os.environ.get('NUGET_PACKAGES') or pathlib.Path.home() / '.nuget' / 'packages'
-    return pathlib.Path(kept) / name.lower() / version
+    return kept() / name.lower() / version
 
 
 def versions_of(packages):
