@@ -234,9 +234,10 @@ typedef struct clrsym_body {
         const char *type_param_names;
         const char *method_param_names;
         /*
-         * From .NET 11 on, a method that is async for the runtime has two bodies: one returns the
-         * result, and has the method's code; the other one, for callers that want a task, only
-         * calls the first one. True: this is the other one. Also by clrsym_lines_name_types().
+         * From .NET 11 on, a method that returns a task can have two bodies: one body returns the
+         * task, the other body returns the result. One of them has the method's code; the compiler
+         * made the other body, which only calls the first. True: the compiler made this body. Set
+         * by clrsym_lines_name_types(), too.
          */
         bool is_thunk;
 } clrsym_body;

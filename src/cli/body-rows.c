@@ -58,6 +58,15 @@ static const char *body_rows_keep_text(BodyRows *list, const char *text)
         return text ? g_string_chunk_insert_const(list->texts, text) : NULL;
 }
 
+static clrsym_tier tier_from_name(const char *name)
+{
+        int tier = CLRSYM_TIER_READY_TO_RUN;
+
+        while (tier > CLRSYM_TIER_UNKNOWN && g_strcmp0(name, clrsym_tier_name(tier)))
+                tier--;
+        return (clrsym_tier)tier;
+}
+
 static const char *shown_name(BodyRows *list, const json_t *object)
 {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -65,13 +74,10 @@ static const char *shown_name(BodyRows *list, const json_t *object)
         const json_t *target = field_object(method, "stub_for");
         const json_t *module = field_object(object, "module");
         const char *token = field_text(method, "token"), *guid = field_text(module, "pdb_guid");
-        const char *tier = field_text(field_object(object, "version"), "tier");
         clrsym_body body = {
                 .start = field_hex(object, "start"),
                 .size = (uint32_t)field_number(object, "size"),
-                .tier = g_strcmp0(tier, clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
-                                ? CLRSYM_TIER_UNKNOWN
-                                : CLRSYM_TIER_READY_TO_RUN,
+                .tier = tier_from_name(field_text(field_object(object, "version"), "tier")),
                 .module_path = field_text(module, "path"),
                 .token = token ? (uint32_t)field_hex(method, "token") : 0,
                 .name_space = field_text(method, "namespace"),

@@ -37,10 +37,10 @@ void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body)
         gsize begin = out->len, n;
         clrsym_body named = *body;
 
-        if (named.type_args ||
+        if (named.type_args || named.tier == CLRSYM_TIER_OPTIMIZED ||
+            named.tier == CLRSYM_TIER_READY_TO_RUN ||
             (named.signature &&
-             (strchr(named.signature, '!') || strstr(named.signature, "generic ") ||
-              strstr(named.signature, "System.Threading.Tasks.")))) {
+             (strchr(named.signature, '!') || strstr(named.signature, "generic ")))) {
                 clrsym_lines_set_process(symbol_text_lines(), pid);
                 clrsym_lines_name_types(symbol_text_lines(), the_options->trace ? 0 : pid, &named);
         }

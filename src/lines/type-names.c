@@ -347,20 +347,17 @@ bool type_names_is_thunk(TypeNames *names, ImageSources *sources, pid_t pid,
                          const TypeNamesMethod *method, const char *signature)
 {
         const uint32_t rid = method->token & 0xffffff;
-        const char *end = signature ? strchr(signature, '(') : NULL;
-        const char *task = end ? strstr(signature, "System.Threading.Tasks.") : NULL;
-        const Metadata *metadata;
+        const Metadata *metadata =
+                signature ? type_names_metadata_of(names, sources, pid, method) : NULL;
         uint32_t flags;
 
-        if (!task || task > end)
+        if (!metadata ||
+            !metadata_cell(metadata, METADATA_METHOD_DEF, rid, METHOD_DEF_IMPL_FLAGS, &flags) ||
+            !metadata_method_signature(metadata, rid, names->signature, sizeof(names->signature)))
                 return false;
-        metadata = type_names_metadata_of(names, sources, pid, method);
-        return metadata &&
-               metadata_cell(metadata, METADATA_METHOD_DEF, rid, METHOD_DEF_IMPL_FLAGS, &flags) &&
-               (flags & METHOD_IMPL_ASYNC) &&
-               metadata_method_signature(metadata, rid, names->signature,
-                                         sizeof(names->signature)) &&
-               !strcmp(names->signature, signature);
+        if (!(flags & METHOD_IMPL_ASYNC))
+                method_signature_unwrap_task(names->signature);
+        return *names->signature && !strcmp(names->signature, signature);
 }
 
 void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,

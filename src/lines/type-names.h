@@ -57,9 +57,10 @@ void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const char **ret_of_method);
 
 /*
- * Is METHOD async for the runtime, and the body with SIGNATURE, as the runtime's events have it,
- * the one that returns a task? The other one, with the method's code, returns what the task has.
- * False if that is not known. SIGNATURE may be NULL.
+ * Has the compiler made the body of METHOD that has SIGNATURE, as the runtime's events write it?
+ * Such a body calls the other body of METHOD, which has the method's code. If METHOD is async for
+ * the runtime, the compiler made the body that returns a task; if METHOD is not, the body that
+ * returns the task's result. False if that is not known. SIGNATURE may be NULL.
  */
 bool type_names_is_thunk(TypeNames *names, ImageSources *sources, pid_t pid,
                          const TypeNamesMethod *method, const char *signature);

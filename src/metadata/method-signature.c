@@ -285,3 +285,47 @@ bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *
                 *buffer = '\0';
         return !writer.has_failed;
 }
+
+/* Bytes from TEXT, which is an opening bracket, to its closing one; 0: there is none. */
+static size_t generic_length(const char *text)
+{
+        size_t depth = 0, i;
+
+        for (i = 0; text[i]; i++) {
+                depth += text[i] == '<';
+                depth -= text[i] == '>';
+                if (!depth)
+                        return i + 1;
+        }
+        return 0;
+}
+
+void method_signature_unwrap_task(char *signature)
+{
+        static const char *const TASKS[] = {"class System.Threading.Tasks.Task",
+                                            "value class System.Threading.Tasks.ValueTask"};
+        static const char *const BEFORE[] = {"instance ", "generic "};
+        static const char GENERIC[] = "`1<", NOTHING[] = "void";
+        char *begin = signature, *at = NULL;
+        size_t i, n;
+
+        for (i = 0; i < sizeof(BEFORE) / sizeof(BEFORE[0]); i++)
+                if (!strncmp(begin, BEFORE[i], strlen(BEFORE[i])))
+                        begin += strlen(BEFORE[i]);
+        for (i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]) && !at; i++)
+                if (!strncmp(begin, TASKS[i], strlen(TASKS[i])))
+                        at = begin + strlen(TASKS[i]);
+        if (at && *at == ' ') {
+                memmove(begin + strlen(NOTHING), at, strlen(at) + 1);
+                memcpy(begin, NOTHING, strlen(NOTHING));
+                return;
+        }
+        n = at && !strncmp(at, GENERIC, sizeof(GENERIC) - 1) ? generic_length(at + 2) : 0;
+        if (!n) {
+                *signature = '\0';
+                return;
+        }
+        /* Its argument, without the brackets, and what follows. */
+        memmove(begin, at + sizeof(GENERIC) - 1, n - 2);
+        memmove(begin + n - 2, at + 2 + n, strlen(at + 2 + n) + 1);
+}

@@ -18,3 +18,10 @@
  * of native code.
  */
 bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *buffer, size_t n);
+
+/*
+ * Makes the signature of an async method that of its variant, in place: the variant returns what
+ * the task has. "class System.Threading.Tasks.Task`1<int32>  (bool)" becomes "int32  (bool)". Empty
+ * if SIGNATURE returns no task.
+ */
+void method_signature_unwrap_task(char *signature);

@@ -195,53 +195,6 @@ static bool names_set_type(R2RNames *names, const Metadata *metadata, const R2RO
         return names_is_complete(names, metadata, origin->rid, rid);
 }
 
-/* Bytes from TEXT, which is an opening bracket, to its closing one; 0: there is none. */
-static size_t generic_length(const char *text)
-{
-        size_t depth = 0, i;
-
-        for (i = 0; text[i]; i++) {
-                depth += text[i] == '<';
-                depth -= text[i] == '>';
-                if (!depth)
-                        return i + 1;
-        }
-        return 0;
-}
-
-/*
- * The variant of an async method returns what its task has, and the runtime's events have that:
- * "class System.Threading.Tasks.Task`1<int32>  (bool)" becomes "int32  (bool)". The signature is
- * unknown if it begins with no such type.
- */
-static void signature_unwrap_task(char *signature)
-{
-        static const char *const TASKS[] = {"class System.Threading.Tasks.Task",
-                                            "value class System.Threading.Tasks.ValueTask"};
-        static const char INSTANCE[] = "instance ", GENERIC[] = "`1<", NOTHING[] = "void";
-        char *begin = signature, *at = NULL;
-        size_t i, n;
-
-        if (!strncmp(begin, INSTANCE, sizeof(INSTANCE) - 1))
-                begin += sizeof(INSTANCE) - 1;
-        for (i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]) && !at; i++)
-                if (!strncmp(begin, TASKS[i], strlen(TASKS[i])))
-                        at = begin + strlen(TASKS[i]);
-        if (at && *at == ' ') {
-                memmove(begin + strlen(NOTHING), at, strlen(at) + 1);
-                memcpy(begin, NOTHING, strlen(NOTHING));
-                return;
-        }
-        n = at && !strncmp(at, GENERIC, sizeof(GENERIC) - 1) ? generic_length(at + 2) : 0;
-        if (!n) {
-                *signature = '\0';
-                return;
-        }
-        /* Its argument, without the brackets, and what follows. */
-        memmove(begin, at + sizeof(GENERIC) - 1, n - 2);
-        memmove(begin + n - 2, at + 2 + n, strlen(at + 2 + n) + 1);
-}
-
 /* As the runtime calls a stub that it compiles itself. */
 static void name_set_stub(R2RName *name)
 {
@@ -260,6 +213,7 @@ bool r2r_names_of_function(R2RNames *names, uint32_t function, R2RName *ret)
         const Metadata *metadata;
         R2ROrigin origin;
         R2RName name = {0};
+        uint32_t flags = 0;
 
         names->has_missing = false;
         if (!r2r_code_method(names->code, function, &name.method) ||
@@ -273,7 +227,10 @@ bool r2r_names_of_function(R2RNames *names, uint32_t function, R2RName *ret)
                 return false;
         metadata_method_signature(metadata, origin.rid, names->signature, sizeof(names->signature));
         if (origin.kind != R2R_KIND_METHOD)
-                signature_unwrap_task(names->signature);
+                method_signature_unwrap_task(names->signature);
+        metadata_cell(metadata, METADATA_METHOD_DEF, origin.rid, METHOD_DEF_IMPL_FLAGS, &flags);
+        name.is_thunk =
+                origin.kind == (flags & METHOD_IMPL_ASYNC ? R2R_KIND_METHOD : R2R_KIND_VARIANT);
         name.assembly = origin.component;
         name.token = TOKEN_METHOD | origin.rid;
         name.name_space = names->name_space;

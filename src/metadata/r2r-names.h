@@ -26,6 +26,8 @@ typedef struct R2RName {
         const char *name_space; /* with the type, and the arguments of that */
         const char *name;
         const char *signature; /* "": the runtime's spelling of it is not known */
+        bool is_thunk; /* of an async method: the body that the compiler made, which calls the
+                          one with the method's code */
         /* A stub's: the method that it is made for; else NULL. */
         const char *stub_name_space, *stub_name, *stub_signature;
         const char *type_args; /* of a generic method, as reflection writes types, with commas

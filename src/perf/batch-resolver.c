@@ -217,7 +217,8 @@ static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *re
                          .tier = CLRSYM_TIER_READY_TO_RUN,
                          .source = CLRSYM_SOURCE_R2R_ENTRY,
                          .unloaded = CLRSYM_ALIVE,
-                         .type_arg_names = name->type_args},
+                         .type_arg_names = name->type_args,
+                         .is_thunk = name->is_thunk},
                 .offset = ask->address - found.start,
                 .line_il_offset = -1,
         };
@@ -277,9 +278,14 @@ static void ask_thunk(BatchResolver *resolver, const Ask *ask, clrsym_body *body
         clrsym_body named = {.module_path = body->module_path,
                              .token = body->token,
                              .signature = body->signature};
+        ImageName found;
 
-        /* Names of type parameters, which any other signature can have, are not wanted here. */
-        if (!body->signature || !strstr(body->signature, "System.Threading.Tasks."))
+        if (ask_image_method(resolver, ask, body, &found)) {
+                body->is_thunk = found.method.name.is_thunk;
+                return;
+        }
+        /* Others have the method's code. Nor are names of type parameters wanted here. */
+        if (body->tier != CLRSYM_TIER_OPTIMIZED && body->tier != CLRSYM_TIER_READY_TO_RUN)
                 return;
         memcpy(named.module_pdb_guid, body->module_pdb_guid, sizeof(named.module_pdb_guid));
         clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &named);
@@ -398,7 +404,8 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
                 known = ask_line(resolver, ask, answer, &line);
         if (!answer->body.type_arg_names)
                 ask_type_args(resolver, ask, &answer->body);
-        ask_thunk(resolver, ask, &answer->body);
+        if (!found->is_of_image)
+                ask_thunk(resolver, ask, &answer->body);
         entry->frame =
                 frames_body(resolver->frames, answer, image, found->verdict.is_marked, known);
         if (entry->frame == INDEX_NONE)

@@ -6,6 +6,7 @@
  */
 
 #include "lines/image-names.h"
+#include "metadata/method-signature.h"
 
 #include "support/corelib.h"
 #include "support/suite.h"
@@ -65,6 +66,34 @@ static const struct {
         {"\x40\x15\x12\x08\x01", 5, NULL, NULL},             /* it is cut */
         {"", 0, NULL, NULL},
 };
+
+/* What the variant of an async method returns, by the signature of the method. */
+static const struct {
+        const char *task, *result;
+} RESULTS[] = {
+        {"class System.Threading.Tasks.Task  (bool)", "void  (bool)"},
+        {"instance class System.Threading.Tasks.Task  ()", "instance void  ()"},
+        {"class System.Threading.Tasks.Task`1<int32>  (bool)", "int32  (bool)"},
+        {"value class System.Threading.Tasks.ValueTask`1<class A`1<!0>>  ()", "class A`1<!0>  ()"},
+        {"instance generic class System.Threading.Tasks.Task`1<!!0>  (!!0)",
+         "instance generic !!0  (!!0)"},
+        {"generic value class System.Threading.Tasks.ValueTask  ()", "generic void  ()"},
+        {"int32  (class System.Threading.Tasks.Task)", ""},
+        {"class System.Threading.Tasks.TaskScheduler  ()", ""},
+        {"class System.Threading.Tasks.Task`1<int32", ""},
+        {"instance ", ""},
+        {"", ""},
+};
+
+START_TEST(test_unwrap)
+{
+        char text[128];
+
+        g_strlcpy(text, RESULTS[_i].task, sizeof(text));
+        method_signature_unwrap_task(text);
+        ck_assert_str_eq(text, RESULTS[_i].result);
+}
+END_TEST
 
 static const Metadata *module_find(void *data, uint32_t module)
 {
@@ -321,6 +350,7 @@ Suite *suite_new(void)
         TCase *tests = tcase_create("names");
 
         tcase_set_timeout(tests, 60);
+        tcase_add_loop_test(tests, test_unwrap, 0, G_N_ELEMENTS(RESULTS));
         tcase_add_loop_test(tests, test_signature, 0, G_N_ELEMENTS(SIGNATURES));
         tcase_add_loop_test(tests, test_method, 0, G_N_ELEMENTS(METHODS));
         tcase_add_loop_test(tests, test_composite, 0, G_N_ELEMENTS(COMPOSITES));
