@@ -20,36 +20,45 @@ import nuget  # pylint: disable=wrong-import-position
 OWN = '10'
 NEWEST = '11'
 ALL = '8', '9', OWN, NEWEST
-# A test with a .NET program -> the runtimes that it runs on; test_tree.py compares it with the tests that there are.
+# `tests/all --full` sets it: each test runs on all of them.
+FULL = 'CLRSYM_TEST_FULL'
+BOTH = OWN, NEWEST
+# A test with a .NET program -> the runtimes that it runs on in `tests/all`. Those that need a minute or more for each
+# runtime run on two there. test_tree.py compares it with the tests that there are.
 TESTS = {
-    'test_again.py': (OWN,),
-    'test_attach.py': ALL,
-    'test_attach_refused.py': (OWN,),
-    'test_chains.py': ALL,
+    'test_again.py': BOTH,
+    'test_attach.py': BOTH,
+    'test_attach_refused.py': (NEWEST,),
+    'test_chains.py': BOTH,
     'test_collections.py': ALL,
     'test_doctor.py': ALL,
     'test_eventpipe.py': ALL,
-    'test_feed_live.py': (OWN,),
-    'test_harmless.py': ALL,
-    'test_killed_together.py': (OWN,),
+    'test_feed_live.py': (NEWEST,),
+    'test_harmless.py': BOTH,
+    'test_killed_together.py': (NEWEST,),
     'test_live.py': ALL,
-    'test_live_churn.py': (OWN,),
-    'test_live_inlined.py': (OWN,),
+    'test_live_churn.py': (NEWEST,),
+    'test_live_inlined.py': ALL,
     'test_live_lines.py': ALL,
     'test_names.py': ALL,
-    'test_perf_live.py': (OWN,),
+    'test_perf_live.py': ALL,
     'test_plain.py': ALL,
     'test_record.py': ALL,
-    'test_record_push.py': (OWN,),
+    'test_record_push.py': (NEWEST,),
+    # `dotnet watch` is the SDK's.
+    'test_reload.py': (OWN,),
     'test_same_events.py': ALL,
-    'test_tracepoints.py': (OWN, NEWEST),
+    # One runtime with the table of tracepoints, and one without.
+    'test_tracepoints.py': BOTH,
 }
 
 RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-x64'
+WEB = 'Microsoft.AspNetCore.App.Runtime.linux-x64'
 PRECOMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
 # The first compiler that leaves async methods to the runtime.
 COMPILER = 'Microsoft.Net.Compilers.Toolset', '5.9.0'
 REFERENCES = 'Microsoft.NETCore.App.Ref'
+WEB_REFERENCES = 'Microsoft.AspNetCore.App.Ref'
 # The SDK of .NET 10 does not know its version.
 NEWEST_VERSION = '11.0.0'
 
@@ -91,14 +100,14 @@ def references(runtime):
 
 
 def make_host(version, to):
-    files, = nuget.restore([(RUNTIME, version)])
-    files /= 'runtimes/linux-x64'
-    shared, fxr = to / 'shared/Microsoft.NETCore.App' / version, to / 'host/fxr' / version
-    shared.mkdir(parents=True)
+    fxr = to / 'host/fxr' / version
     fxr.mkdir(parents=True)
-    for path in [*files.glob('lib/*/*'), *files.glob('native/*')]:
-        shutil.copy(path, shared)
-    shutil.copy(files / 'native/libhostfxr.so', fxr)
+    for name, pack in zip((RUNTIME, WEB), nuget.restore([(RUNTIME, version), (WEB, version)])):
+        shared = to / 'shared' / name.removesuffix('.Runtime.linux-x64') / version
+        shared.mkdir(parents=True)
+        for path in [*pack.glob('runtimes/linux-x64/lib/*/*'), *pack.glob('runtimes/linux-x64/native/*')]:
+            shutil.copy(path, shared)
+    shutil.copy(to / 'shared/Microsoft.NETCore.App' / version / 'libhostfxr.so', fxr)
     shutil.copy(own_host(), to / 'dotnet')
 
 
@@ -136,15 +145,27 @@ def command(directory, runtime, program='app', name='clrsym-live', library=None)
     return ['/usr/bin/env', 'DOTNET_ROLL_FORWARD=LatestMajor', f'DOTNET_ROOT={path.parent}', *preload, path, assembly]
 
 
+def of_test(test):
+    return ALL if os.environ.get(FULL) else TESTS[pathlib.Path(test).name]
+
+
 def commands(tap, test, directory, program='app', name='clrsym-live', library=None):
     """Yields ("10", command) of each runtime of the test; those that are not to be had are skipped."""
-    for runtime in TESTS[pathlib.Path(test).name]:
+    for runtime in of_test(test):
         try:
             found = command(directory, runtime, program, name, library)
         except RuntimeError as error:
             tap.skip(f'.NET {runtime}', f'it is not to be had: {str(error).splitlines()[-1]}')
         else:
             yield runtime, found
+
+
+def runs(tap, test, directory, **options):
+    """commands(), each with a new directory for its run."""
+    for runtime, found in commands(tap, test, directory, **options):
+        place = pathlib.Path(directory) / f'run-{runtime}'
+        place.mkdir()
+        yield runtime, found, place
 
 
 def precompile(assembly, to, framework_of, *others, runtime=OWN):
@@ -162,7 +183,7 @@ def is_here(runtime):
 
 def packages():
     """What tests need of NuGet: (name, version)."""
-    return [COMPILER] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, REFERENCES, PRECOMPILER)
+    return [COMPILER] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
                          if runtime != OWN or name == PRECOMPILER]
 
 

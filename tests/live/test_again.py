@@ -19,6 +19,7 @@ import ingest  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import openmetrics  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 from test_attach import nothing  # pylint: disable=wrong-import-position
 
@@ -88,15 +89,10 @@ def check(tap, feed, command, directory):
         feed.rows('detach', program.pid)
 
 
-def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    if os.geteuid() != 0:
-        tap.skip('the daemon of a user of its own', 'needs root')
-        return
+def test_runtime(tap, programs, command, directory):
     holder, config = directory / 'holder', directory / 'clrsymd.conf'
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(holder)
     config.write_text(f'[Daemon]\nAttachAgain=10min\nHolder={holder}/control\n', encoding='utf-8')
-    command = ['dotnet', live.build(directory / 'app')]
     daemon = recorded.Daemon(programs, directory, '--config', config, prefix=[
         'setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups'])
     os.chown(daemon.directory, *pwd.getpwnam(USER)[2:4])
@@ -109,6 +105,14 @@ def test(tap, programs, directory, _):
             check(tap, feed, command, directory)
         status = json.loads(programs.ask(daemon.source, 'status')[0])
         tap.equal(status['discarded_events'], 0, 'the tracer lost nothing')
+
+
+def test(tap, programs, directory, _):
+    if os.geteuid() != 0:
+        tap.skip('the daemon of a user of its own', 'needs root')
+        return
+    for _, command, place in runtimes.runs(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+        test_runtime(tap, programs, command, place)
 
 
 if __name__ == '__main__':

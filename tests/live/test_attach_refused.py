@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / 'traces'))
 import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 # A user without processes; not "nobody", who may have some.
 USER = 64999
@@ -23,9 +24,8 @@ TRACER = 'liblttng-ust.so.0'
 
 
 class Cases:
-    def __init__(self, tap, programs, directory):
-        self.tap, self.programs, self.directory = tap, programs, directory
-        self.assembly = live.build(directory / 'app')
+    def __init__(self, tap, programs, directory, command):
+        self.tap, self.programs, self.directory, self.command = tap, programs, directory, command
         self.n = 0
 
     def clrsym(self, *arguments, **options):
@@ -43,7 +43,7 @@ class Cases:
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith('DOTNET_')}
         with open(output, 'w', encoding='utf-8') as text, \
-             live.child([*prefix, 'dotnet', self.assembly, '1'], stdin=subprocess.PIPE,
+             live.child([*prefix, *self.command, '1'], stdin=subprocess.PIPE,
                         stdout=text, user=user, stderr=subprocess.DEVNULL,
                         env={**environment, 'TMPDIR': str(directory), **variables}) as process:
             if wait:
@@ -234,15 +234,15 @@ def environment(cases):
 
 
 def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
-    cases = Cases(tap, programs, directory)
-    for part in (usage, environment, refusals, no_tracer, suspended, no_daemon, users, several,
-                 leftovers):
-        part(cases)
-    for name in ('holder', 'own', 'left'):
-        live.wait_for('the end of a holder, which has nothing to hold',
-                      lambda: not (directory / name / 'control').exists())
+    for _, command, place in runtimes.runs(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+        programs.environment['CLRSYM_HOLDER'] = str(place / 'holder')
+        cases = Cases(tap, programs, place, command)
+        for part in (usage, environment, refusals, no_tracer, suspended, no_daemon, users, several,
+                     leftovers):
+            part(cases)
+        for name in ('holder', 'own', 'left'):
+            control = place / name / 'control'
+            live.wait_for('the end of a holder, which has nothing to hold', lambda path=control: not path.exists())
 
 
 if __name__ == '__main__':

@@ -27,6 +27,7 @@ for sibling in ('traces', 'soak'):
 import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 
 SECONDS, N_BODIES = 30, 36_000
@@ -75,10 +76,10 @@ def kill(pid):
 class Program(live.Program):
     """The live program as it churns, for SECONDS or as long as it takes."""
 
-    def __init__(self, assembly, directory, seconds=SECONDS, bodies=N_BODIES):
+    def __init__(self, command, directory, seconds=SECONDS, bodies=N_BODIES):
         pathlib.Path(directory).mkdir()
-        super().__init__(assembly, directory, 0)
-        self.command = ['dotnet', assembly, 'churn', str(seconds), str(bodies)]
+        super().__init__(command, directory, 0)
+        self.command = [*command, 'churn', str(seconds), str(bodies)]
 
     @contextlib.contextmanager
     def running(self):
@@ -253,7 +254,7 @@ def check_all_named(tap, world, program, what):
     tap.equal(set(inexact), {'exact'}, f'{what}: all exactly')
 
 
-def test_killed(tap, world, assembly):
+def test_killed(tap, world, command):
     """The feed's connection is cut, and it is killed: nothing is missing, and nothing is in doubt."""
     with world.running():
         kills = collections.Counter()
@@ -267,7 +268,7 @@ def test_killed(tap, world, assembly):
             else:
                 kills['connection'] += n_cut
 
-        program = Program(assembly, world.directory / 'program')
+        program = Program(command, world.directory / 'program')
         with program.running(), beside(strike):
             live.wait_for('the program', lambda: 'READY' in program.lines(), program.process)
         tap.note(f'killed: {dict(kills)}')
@@ -286,10 +287,10 @@ def test_killed(tap, world, assembly):
         tap.equal(world.feed.process.wait(live.TIMEOUT), 0, 'a feed that is stopped ends in order')
 
 
-def test_daemon(tap, world, assembly):
+def test_daemon(tap, world, command):
     """The daemon starts again, with nothing: it gets everything again."""
     with world.running():
-        program = Program(assembly, world.directory / 'program', 8, 8000)
+        program = Program(command, world.directory / 'program', 8, 8000)
         with program.running():
             time.sleep(4)
             world.daemon.process.kill()
@@ -305,7 +306,7 @@ def test_daemon(tap, world, assembly):
                   'daemon: the feed says that it was away', world.feed.said())
 
 
-def test_viewer(tap, world, assembly):
+def test_viewer(tap, world, command):
     """Somebody else views the session: the files are read instead."""
     url = json.loads(world.start()
                      and world.session('list', '--json').splitlines()[0])['url']
@@ -319,7 +320,7 @@ def test_viewer(tap, world, assembly):
         world.daemon = daemon
         world.feed = Feed(world.programs, daemon, world.directory, world.name)
         stack.enter_context(world.feed.running())
-        program = Program(assembly, world.directory / 'program', 4, 4000)
+        program = Program(command, world.directory / 'program', 4, 4000)
         with program.running():
             pass
         n = world.check_bodies(tap, program.pid, 'viewer')
@@ -343,10 +344,10 @@ def marked_or_right(codes, answers):
     return wrong, exact, bad
 
 
-def test_relayd(tap, world, assembly):
+def test_relayd(tap, world, command):
     """The relay daemon is killed, and with it what it had not written: that is a gap."""
     with world.running():
-        program = Program(assembly, world.directory / 'program', 16, 16000)
+        program = Program(command, world.directory / 'program', 16, 16000)
         with program.running():
             time.sleep(5)
             relay = json.loads((world.directory / 'place' / 'lttng-relayd').read_text())
@@ -380,17 +381,17 @@ def test_relayd(tap, world, assembly):
         tap.check(world.status()['gaps'] > 0, 'relayd: there is a gap', world.status())
 
 
-def test_recreated(tap, world, assembly):
+def test_recreated(tap, world, command):
     """The session is ended and started again; the feed goes on with the new one."""
     with world.running():
-        first = Program(assembly, world.directory / 'first', 3, 3000)
+        first = Program(command, world.directory / 'first', 3, 3000)
         with first.running():
             pass
         world.session('stop', world.name)
         if RANDOM.random() < 0.5:
             world.feed.kill()
         world.start()
-        second = Program(assembly, world.directory / 'second', 3, 3000)
+        second = Program(command, world.directory / 'second', 3, 3000)
         with second.running():
             if world.feed.process.poll() is not None:
                 world.feed.start()
@@ -405,13 +406,14 @@ SCENES = {'killed': test_killed, 'daemon': test_daemon, 'viewer': test_viewer,
 
 
 def test(tap, programs, directory, chosen):
-    assembly = live.build(pathlib.Path(directory) / 'app')
-    for name, scene in SCENES.items():
-        if chosen != recorded.NAMES and name not in chosen:
-            continue
-        begin = time.monotonic()
-        scene(tap, World(programs, directory, f'{name}-{os.getpid()}'), assembly)
-        tap.note(f'{name}: {time.monotonic() - begin:.1f} s')
+    for runtime, command, place in runtimes.runs(tap, __file__, directory,
+                                                 library=runtimes.tracepoints(programs.plugin_dir)):
+        for name, scene in SCENES.items():
+            if chosen != recorded.NAMES and name not in chosen:
+                continue
+            begin = time.monotonic()
+            scene(tap, World(programs, place, f'{name}-{os.getpid()}'), command)
+            tap.note(f'.NET {runtime}, {name}: {time.monotonic() - begin:.1f} s')
 
 
 if __name__ == '__main__':

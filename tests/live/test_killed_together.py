@@ -23,6 +23,7 @@ import alone  # pylint: disable=wrong-import-position
 import attached  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_feed_live  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 from test_attach import holder_of  # pylint: disable=wrong-import-position
@@ -137,14 +138,13 @@ def check_printed(tap, world, program):
 def test(tap, programs, directory, arguments):
     seed = int(arguments[0]) if arguments != recorded.NAMES else SEED
     tap.note(f'seed {seed}')
-    command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
+    for _, command, place in runtimes.runs(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+        def part(attempt, command=command, place=place):
+            world = World(programs, place, seed + attempt)
+            with world.running():
+                check(tap, world, command)
 
-    def part(attempt):
-        world = World(programs, directory, seed + attempt)
-        with world.running():
-            check(tap, world, command)
-
-    attached.in_attempts(tap, part)
+        attached.in_attempts(tap, part)
 
 
 if __name__ == '__main__':

@@ -18,6 +18,7 @@ sys.path[1:1] = [str(HERE.parent / 'traces')]
 
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
 # As `clrsym attach` has them, with the JIT's reports.
@@ -32,10 +33,10 @@ def without_arguments(name):
     return re.sub(r'\[.*?\]+', '', re.sub(r'\(.*', '', name))
 
 
-def run_program(directory, name, inlines):
+def run_program(directory, name, inlines, command):
     path = directory / name
     environment = {key: value for key, value in os.environ.items() if not key.startswith('DOTNET_')}
-    subprocess.run(['dotnet', live.build(directory / f'app-{inlines}'), str(ROUNDS)], check=True, timeout=240,
+    subprocess.run([*map(str, command), str(ROUNDS)], check=True, timeout=240,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=directory,
                    env={**environment, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': CONFIG,
                         'DOTNET_EventPipeOutputPath': str(path), 'DOTNET_RichDebugInfo': str(inlines),
@@ -103,9 +104,8 @@ def check_signatures(tap, programs, path):
     tap.equal(wrong[:5], [], 'all are written from the metadata as the runtime writes them')
 
 
-def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    path = run_program(directory, 'with.nettrace', 1)
+def test_runtime(tap, programs, command, directory):
+    path = run_program(directory, 'with.nettrace', 1, command)
     check_signatures(tap, programs, path)
     pairs = read_pairs(programs, path)
     lines = ask(programs, path)
@@ -116,8 +116,14 @@ def test(tap, programs, directory, _):
               len(edges), depth)
     tap.equal(wrong[:5], [], 'none of them is another than those that the JIT reports')
     tap.equal(unknown, 0, 'all have names')
-    without = ask(programs, run_program(directory, 'without.nettrace', 0))
+    without = ask(programs, run_program(directory, 'without.nettrace', 0, command))
     tap.equal([line for line in without if ', inlined' in line], [], 'without the setting nothing changes')
+
+
+def test(tap, programs, directory, _):
+    for runtime, command, place in runtimes.runs(tap, __file__, directory):
+        tap.note(f'.NET {runtime}')
+        test_runtime(tap, programs, command, place)
 
 
 if __name__ == '__main__':

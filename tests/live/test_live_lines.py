@@ -297,7 +297,7 @@ def test_runtime(tap, programs, directory, runtime):
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
-    for runtime in runtimes.TESTS[pathlib.Path(__file__).name]:
+    for runtime in runtimes.of_test(__file__):
         tap.note(f'.NET {runtime}')
         try:
             test_runtime(tap, programs, directory / runtime, runtime)

@@ -23,6 +23,7 @@ import attached  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 LIVE_TIMER_US = 100000
 SECONDS = 6
@@ -36,8 +37,8 @@ MIN_LISTED = 0.9
 class Server:
     """The built server, running; PREFIX starts it in another way."""
 
-    def __init__(self, assembly, directory, name, prefix=()):
-        self.command = [*prefix, 'dotnet', assembly]
+    def __init__(self, command, directory, name):
+        self.command = command
         self.output = directory / name
         self.process = self.address = None
 
@@ -159,7 +160,10 @@ def mapping_of(server):
 
 
 def is_same(one, other):
-    """OTHER is from a rundown, which has no type arguments: then ONE may know more."""
+    """OTHER is from a rundown, which has no type arguments, and whether it is a thunk is in a file that may be gone:
+    then ONE may know more."""
+    if ' [thunk]' not in other.symbol:
+        one = one._replace(symbol=one.symbol.replace(' [thunk]', ''))
     pattern = re.escape(other.symbol).replace(re.escape('<?>'), '<.*>')
     return one._replace(symbol='') == other._replace(symbol='') and re.fullmatch(pattern, one.symbol)
 
@@ -194,19 +198,20 @@ def check_offline(tap, programs, data, trace, done):
               'from the trace afterwards, no frame has another name', later.stderr, *differing[:5])
 
 
-def in_namespace(directory):
-    """Starts a program in a pid namespace of its own, with dotnet at a place that nobody else sees."""
+def in_namespace(command, directory):
+    """The command in a pid namespace of its own, with its dotnet at a place that nobody else sees."""
+    dotnet = pathlib.Path(command[-2])
     place = directory / 'dotnet'
     place.mkdir()
     return ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-ec',
-            'mount --bind "$1" "$2"; PATH=$2:$PATH; shift 2; exec "$@"', 'sh',
-            pathlib.Path(shutil.which('dotnet')).resolve().parent, place]
+            'mount --bind "$1" "$2"; shift 2; exec "$@"', 'sh', dotnet.resolve().parent, place,
+            *(str(word).replace(str(dotnet.parent), str(place)) for word in command)]
 
 
-def run_live(tap, programs, assembly, directory):
+def run_live(tap, programs, command, directory):
     name = 'clrsym-perf'
-    servers = [Server(assembly, directory, 'beside us'),
-               Server(assembly, directory, 'in a namespace', in_namespace(directory))]
+    servers = [Server(command, directory, 'beside us'),
+               Server(in_namespace(command, directory), directory, 'in a namespace')]
     relay = live.Relay(directory / 'relay')
     data = directory / 'perf.data'
     with contextlib.ExitStack() as stack:
@@ -257,9 +262,9 @@ def run_live(tap, programs, assembly, directory):
 
 
 def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    assembly = live.build(directory / 'web', 'web', 'clrsym-web.dll')
-    run_live(tap, programs, assembly, directory)
+    for _, command, place in runtimes.runs(tap, __file__, directory, program='web', name='clrsym-web',
+                                           library=runtimes.tracepoints(programs.plugin_dir)):
+        run_live(tap, programs, command, place)
 
 
 def missing():

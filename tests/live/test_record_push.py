@@ -16,6 +16,7 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profi
 import live  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import store  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
@@ -249,11 +250,11 @@ def test_usage(tap, place, _):
 
 
 def test(tap, programs, directory, _):
-    command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
-                 test_patience, test_files, test_directory, test_dying,
-                 test_usage):
-        part(tap, test_record.Place(programs, directory, part.__name__), command)
+    for _, command, place in runtimes.runs(tap, __file__, directory):
+        for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
+                     test_patience, test_files, test_directory, test_dying,
+                     test_usage):
+            part(tap, test_record.Place(programs, place, part.__name__), command)
 
 
 if __name__ == '__main__':

@@ -20,6 +20,7 @@ for sibling in ('traces', 'live'):
 
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 
 SECONDS, N_BODIES = 60, 100_000
@@ -33,9 +34,9 @@ PAUSE_S = 0.25
 class Program(live.Program):
     """The live program as it churns; it can be asked about before it is ready."""
 
-    def __init__(self, assembly, directory):
-        super().__init__(assembly, directory, 0)
-        self.command = ['dotnet', assembly, 'churn', str(SECONDS), str(N_BODIES)]
+    def __init__(self, command, directory):
+        super().__init__(command, directory, 0)
+        self.command = [*command, 'churn', str(SECONDS), str(N_BODIES)]
         self.told = []
         self.n_read = 0
         self.rest = ''
@@ -163,9 +164,8 @@ def check_bodies(tap, programs, daemon, trace, pid):
     tap.note(f'at {len(starts)} addresses, at one of them {max(starts.values())}')
 
 
-def test(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
-    program = Program(live.build(directory / 'app'), directory)
+def test_runtime(tap, programs, command, directory):
+    program = Program(command, directory)
     relay = live.Relay(directory / 'relay')
     name = 'clrsym-churn'
     errors = directory / 'feeder'
@@ -196,6 +196,11 @@ def test(tap, programs, directory, _):
                   f'afterwards all {len(answers)} that were printed are named', *wrong[:5])
         check_bodies(tap, programs, daemon, relay.directory, program.pid)
     tap.note(f'{time.monotonic() - begin:.0f} s in all')
+
+
+def test(tap, programs, directory, _):
+    for _, command, place in runtimes.runs(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
+        test_runtime(tap, programs, command, place)
 
 
 if __name__ == '__main__':

@@ -50,7 +50,7 @@ def unknown_tests():
 def unlisted_tests():
     """Tests that run a .NET program and are not in the table of runtimes, and rows of it without a test."""
     tests = {path.name for path in (rooms.ROOT / 'tests').glob('*/test_*.py')
-             if re.search(r'\blive\.(build|publish)\(|\bruntimes\.', path.read_text(encoding='utf-8')) and
+             if re.search(r"\blive\.(build|publish)\(|\bruntimes\.|'dotnet', 'watch'", path.read_text(encoding='utf-8')) and
              path.parent.name != 'tree'}
     return sorted(tests ^ runtimes.TESTS.keys())
 
