@@ -130,12 +130,10 @@ static bool type_parser_put(TypeParser *parser, char c)
         return true;
 }
 
-/* What has a meaning in the names of reflection gets a backslash. */
 static bool type_parser_put_name(TypeParser *parser, const char *name)
 {
         for (; *name; name++)
-                if ((strchr(",[]*&\\", *name) && !type_parser_put(parser, '\\')) ||
-                    !type_parser_put(parser, *name))
+                if (!type_parser_put(parser, *name))
                         return false;
         return true;
 }

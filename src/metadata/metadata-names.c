@@ -85,6 +85,23 @@ static bool name_prepend(NameWriter *writer, const char *text)
         return true;
 }
 
+/* What has a meaning in the names of types gets a backslash. */
+static bool name_prepend_escaped(NameWriter *writer, const char *text)
+{
+        size_t i = text ? strlen(text) : 0;
+
+        if (!text)
+                return false;
+        for (; i; i--) {
+                if (!writer->begin)
+                        return false;
+                writer->buffer[--writer->begin] = text[i - 1];
+                if (strchr(",[]&*+\\", text[i - 1]) && !name_prepend(writer, "\\"))
+                        return false;
+        }
+        return true;
+}
+
 static bool name_prepend_type(NameWriter *writer, const Metadata *metadata, MetadataTable table,
                               uint32_t rid)
 {
@@ -95,16 +112,17 @@ static bool name_prepend_type(NameWriter *writer, const Metadata *metadata, Meta
         for (depth = 0; depth < MAX_NESTING; depth++) {
                 uint32_t enclosing = type_enclosing(metadata, table, rid);
 
-                if (!name_prepend(writer,
-                                  metadata_cell_string(metadata, table, rid,
-                                                       is_ref ? TYPE_REF_NAME : TYPE_DEF_NAME)))
+                if (!name_prepend_escaped(
+                            writer, metadata_cell_string(metadata, table, rid,
+                                                         is_ref ? TYPE_REF_NAME : TYPE_DEF_NAME)))
                         return false;
                 if (!enclosing) {
                         name_space = metadata_cell_string(metadata, table, rid,
                                                           is_ref ? TYPE_REF_NAMESPACE
                                                                  : TYPE_DEF_NAMESPACE);
-                        return name_space && (!*name_space || (name_prepend(writer, ".") &&
-                                                               name_prepend(writer, name_space)));
+                        return name_space &&
+                               (!*name_space || (name_prepend(writer, ".") &&
+                                                 name_prepend_escaped(writer, name_space)));
                 }
                 if (!name_prepend(writer, "+"))
                         return false;

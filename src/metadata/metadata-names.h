@@ -4,8 +4,8 @@
 /*
  * Metadata names: what types and methods of an assembly are called
  *
- * Types are written as the runtime's events have them: "Namespace.Outer+Inner`1". Texts of the
- * metadata are UTF-8 that nobody has checked.
+ * Types are written as the runtime's events have them: "Namespace.Outer+Inner`1", with a backslash
+ * before each of ,[]&*+\ in a name. Texts of the metadata are UTF-8 that nobody has checked.
  */
 
 #include "metadata/metadata.h"

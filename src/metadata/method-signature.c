@@ -12,7 +12,6 @@
 /* The first byte of a method's signature. */
 enum {
         CONVENTION_KIND = 0x0f, /* 0: the managed one */
-        CONVENTION_UNMANAGED = 0x09,
         CONVENTION_GENERIC = 0x10,
         CONVENTION_INSTANCE = 0x20,
         CONVENTION_EXPLICIT = 0x40,
@@ -35,23 +34,25 @@ enum {
 
 /* Those that are one word, as the runtime spells them. */
 static const char *const WORDS[] = {
-        [0x01] = "void",
-        [0x02] = "bool",
-        [0x03] = "wchar",
-        [0x04] = "int8",
-        [0x05] = "unsigned int8",
-        [0x06] = "int16",
-        [0x07] = "unsigned int16",
-        [0x08] = "int32",
-        [0x09] = "unsigned int32",
-        [0x0a] = "int64",
-        [0x0b] = "unsigned int64",
-        [0x0c] = "float32",
-        [0x0d] = "float64",
-        [0x0e] = "class System.String",
-        [0x18] = "int",
-        [0x19] = "unsigned int",
-        [0x1c] = "class System.Object",
+        [0x01] = "void",           [0x02] = "bool",
+        [0x03] = "wchar",          [0x04] = "int8",
+        [0x05] = "unsigned int8",  [0x06] = "int16",
+        [0x07] = "unsigned int16", [0x08] = "int32",
+        [0x09] = "unsigned int32", [0x0a] = "int64",
+        [0x0b] = "unsigned int64", [0x0c] = "float32",
+        [0x0d] = "float64",        [0x0e] = "class System.String",
+        [0x16] = "refany",         [0x18] = "int",
+        [0x19] = "unsigned int",   [0x1c] = "class System.Object",
+};
+
+/* How a pointer to a function begins, by the calling convention of that function. */
+static const char *const FUNCTIONS[] = {
+        [0x00] = "fnptr ",
+        [0x01] = "fnptr unmanaged cdecl ",
+        [0x02] = "fnptr unmanaged stdcall ",
+        [0x03] = "fnptr unmanaged thiscall ",
+        [0x04] = "fnptr unmanaged fastcall ",
+        [0x09] = "fnptr ", /* the platform's own */
 };
 
 /* What is being written, and what it is read from. */
@@ -172,15 +173,15 @@ static void signature_add_array(SignatureWriter *writer, unsigned depth)
         signature_add(writer, "]");
 }
 
-/* Only these two conventions were seen, and both are written the same. */
 static void signature_add_function(SignatureWriter *writer, unsigned depth)
 {
         uint8_t convention = byte_cursor_u8(&writer->cursor);
         uint32_t n = signature_number(writer);
 
-        if (convention && convention != CONVENTION_UNMANAGED)
+        if (convention < sizeof(FUNCTIONS) / sizeof(*FUNCTIONS) && FUNCTIONS[convention])
+                signature_add(writer, FUNCTIONS[convention]);
+        else
                 writer->has_failed = true;
-        signature_add(writer, "fnptr ");
         signature_add_type(writer, depth);
         signature_add(writer, "(");
         signature_add_types(writer, n, depth);

@@ -115,16 +115,6 @@ static void reader_put_unknown(TypeReader *reader)
                 reader->text->has_failed = true;
 }
 
-/* What has a meaning in the names of reflection gets a backslash. */
-static void reader_put_name(TypeReader *reader, const char *name)
-{
-        for (; reader->text && *name; name++) {
-                if (strchr(",[]*&\\", *name))
-                        text_put(reader->text, "\\", 1);
-                text_put(reader->text, name, 1);
-        }
-}
-
 /* A type by its token. */
 static bool read_class(TypeReader *reader, const Metadata *metadata)
 {
@@ -136,7 +126,7 @@ static bool read_class(TypeReader *reader, const Metadata *metadata)
                 return !reader->cursor.has_failed;
         if (metadata && metadata_decode(METADATA_TYPE_DEF_OR_REF, token, &table, &rid) &&
             metadata_type_name(metadata, table, rid, name, sizeof(name)))
-                reader_put_name(reader, name);
+                reader_put(reader, name);
         else
                 reader_put_unknown(reader);
         return !reader->cursor.has_failed;

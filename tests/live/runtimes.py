@@ -43,6 +43,7 @@ TESTS = {
     'test_names.py': ALL,
     'test_perf_live.py': ALL,
     'test_plain.py': ALL,
+    'test_precompiled.py': ALL,
     'test_record.py': ALL,
     'test_record_push.py': (NEWEST,),
     # `dotnet watch` is the SDK's.

@@ -16,6 +16,7 @@ namespace Live;
 ///     clrsym-live churn SECONDS BODIES
 ///     clrsym-live stacks
 ///     clrsym-live reuse SECONDS
+///     clrsym-live prepare
 ///
 /// With "churn" it makes so many dynamic methods, and takes so long for it, if it can. With "stacks"
 /// it calls methods of every kind of name, and prints the stack in each, and native code. With "parent"
@@ -40,6 +41,11 @@ public static class Program
         if (arguments.Length == 2 && arguments[0] == "reuse")
         {
             Reuse.Run(report, output, double.Parse(arguments[1]));
+            return 0;
+        }
+        if (arguments.Length == 1 && arguments[0] == "prepare")
+        {
+            Prepare.Run(output);
             return 0;
         }
         if (arguments.Length > 0 && arguments[0] == "parent")
