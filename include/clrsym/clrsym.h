@@ -173,8 +173,8 @@ void clrsym_close(clrsym *handle);
 /* Why the last call failed; valid until the next call. Never NULL. */
 const char *clrsym_message(const clrsym *handle);
 /*
- * What is worth knowing of how the trace was read, a line of text: that babeltrace2 read it, and
- * why. NULL: nothing. Valid as long as the handle.
+ * What is worth knowing of the trace, a line of text: that it has events of a later version than is
+ * known. NULL: nothing. Valid as long as the handle.
  */
 const char *clrsym_note(const clrsym *handle);
 

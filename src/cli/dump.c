@@ -7,72 +7,76 @@
 #include "cli/dump.h"
 
 #include "cli/answer-source.h"
-#include "cli/dump-babeltrace.h"
-#include "cli/dump-ctf.h"
-#include "cli/dump-nettrace.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
-#include "nettrace/file.h"
-#include "util/babeltrace.h"
-#include "util/fd.h"
+#include "reader/event-reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <stdio.h>
 
-static bool dump_by_babeltrace(const DumpFilter *filter, const char *directory, const char *reason,
-                               GError **error)
+/* Prints the item, if FILTER has it. True if it is an event or a loss. */
+static bool dump_item(const DumpFilter *filter, GString *line, const EventItem *item)
 {
-        if (filter->format) { /* its lines are JSON already */
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "%s: only babeltrace2 can read this trace (%s): use `clrsym dump` for "
-                            "its events",
-                            directory, reason);
+        switch (item->type) {
+        case EVENT_ITEM_RECORD:
+                dump_filter_append_record(filter, line, &item->record);
+                break;
+        case EVENT_ITEM_GAP:
+                dump_filter_append_gap(filter, line, item->identity->stream_id, &item->gap);
+                break;
+        default:
                 return false;
         }
-        if (options_has(filter->options, OPTION_VERBOSE)) {
-                g_autofree char *note = g_strconcat(BABELTRACE_NOTE, reason, NULL);
-
-                answer_source_print_note(directory, note);
-        }
-        return dump_babeltrace(filter, directory, error);
+        output_bytes(line->str, line->len);
+        g_string_truncate(line, 0);
+        return true;
 }
 
-static bool dump_directory(const DumpFilter *filter, const char *directory, GError **error)
+/* Reads to the end, or until the output fails. */
+static bool dump_items(const DumpFilter *filter, EventReader *reader, const char *path,
+                       GError **error)
 {
-        g_autoptr(GError) reason = NULL;
+        g_autoptr(GString) line = g_string_new(NULL);
+        EventBatch *batch;
+        uint64_t n = 0;
+        size_t i;
 
-        if (babeltrace_is_asked_for())
-                return dump_by_babeltrace(filter, directory, BABELTRACE_ASKED_FOR, error);
-        switch (dump_ctf(filter, directory, &reason)) {
-        case DUMP_DONE:
-                return true;
-        case DUMP_UNKNOWN:
-                return dump_by_babeltrace(filter, directory, reason->message, error);
-        case DUMP_FAILED:
-                break;
-        }
-        if (reason) /* else the output has failed */
-                g_propagate_error(error, g_steal_pointer(&reason));
-        return false;
+        do {
+                batch = event_reader_next(reader);
+                for (i = 0; i < batch->n_items; i++)
+                        n += dump_item(filter, line, &batch->items[i]);
+                if (batch->result == EVENT_READ_ERROR)
+                        g_propagate_error(error, g_steal_pointer(&batch->error));
+                /* What is not written yet is kept: a slow reader of the output is waited for. */
+                if (batch->result == EVENT_READ_ERROR || !output_flush())
+                        return false;
+        } while (batch->result == EVENT_READ_MORE);
+        if (!n)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", path, DUMP_NOTHING);
+        return n > 0;
+}
+
+static void dump_print_counts(const DumpFilter *filter, const EventReader *reader)
+{
+        GHashTable *counts = event_reader_counts(reader);
+        g_autoptr(GString) lines = g_string_new(NULL);
+
+        if (!counts)
+                return;
+        event_counts_append_errors(counts, lines);
+        if (!filter->format) /* else it is not about all events */
+                event_counts_append_unknown(counts, lines);
+        fputs(lines->str, stderr);
 }
 
 bool dump_path(const DumpFilter *filter, const char *path, GError **error)
 {
-        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        const char *wrong = NULL;
-        struct stat st;
+        EventReader *reader = event_reader_new(path, EVENT_USE_ALL, error);
+        bool ok = reader && dump_items(filter, reader, path, error);
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                wrong = g_strerror(errno);
-        else if (S_ISREG(st.st_mode) && nettrace_file_is(fd))
-                return dump_nettrace(filter, fd_steal(&fd), path, error);
-        else if (!S_ISDIR(st.st_mode))
-                wrong = "not a directory: a trace is one, with a file \"metadata\" in it, here or "
-                        "below; or a .nettrace file";
-        if (!wrong)
-                return dump_directory(filter, path, error);
-        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", path, wrong);
-        return false;
+        if (ok)
+                dump_print_counts(filter, reader);
+        event_reader_free(reader);
+        return ok;
 }
 
 bool verb_dump(const Options *options, GError **error)

@@ -8,7 +8,7 @@
 #include "cli/dump-filter.h"
 
 /*
- * Prints what FILTER has of PATH, a directory of traces or a file of nettrace. False with ERROR
+ * Prints what FILTER has of PATH, which an event reader can read. False with ERROR
  * set, or if the output has failed.
  */
 bool dump_path(const DumpFilter *filter, const char *path, GError **error);

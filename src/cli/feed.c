@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verbs.h"
 #include "event/boot-id.h"
-#include "feed/nettrace-feed.h"
+#include "feed/path-feed.h"
 #include "feed/state-file.h"
 #include "feed/supervisor.h"
 #include "lttng/session-control.h"
-#include "nettrace/file.h"
 #include "util/message.h"
 #include "util/runtime-path.h"
 
@@ -140,8 +139,8 @@ static char *session_url(const char *session)
         return session_settings_url(settings);
 }
 
-/* The argument is a file, not a URL. */
-static bool is_file(const char *argument)
+/* The argument is a file or a directory, not a URL. */
+static bool is_path(const char *argument)
 {
         return argument && !strstr(argument, "://");
 }
@@ -152,43 +151,22 @@ const char *verb_feed_check(const Options *options)
         g_auto(FeedAddress) address = {0};
 
         if (argument && options->session)
-                return "give --session NAME, URL or FILE, one of them";
-        if (is_file(argument) && options->relay_output)
-                return "--relay-output is not for a file";
-        if (argument && !is_file(argument) && !url_parse(argument, &address))
+                return "give --session NAME, URL or PATH, one of them";
+        if (is_path(argument) && options->relay_output)
+                return "--relay-output is not for a path";
+        if (argument && !is_path(argument) && !url_parse(argument, &address))
                 return "the URL is not net://HOST[:PORT]/host/TARGET/SESSION";
         if (options->session && !session_settings_is_name(options->session))
                 return "--session: a session cannot have that name";
         return NULL;
 }
 
-/* A descriptor of the file, or -1 with ERROR set. */
-static int file_open(const char *path, GError **error)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-        if (fd < 0) {
-                g_set_error(error, FEED_ERROR, 0, "%s: %s", path, g_strerror(errno));
-                return -1;
-        }
-        if (nettrace_file_is(fd))
-                return fd;
-        g_set_error(error, FEED_ERROR, 0,
-                    "%s: not a .nettrace file. To feed a directory of LTTng traces: babeltrace2 %s "
-                    "-c sink.clrsym.feed",
-                    path, path);
-        close(fd);
-        return -1;
-}
-
-static bool feed_file(const Options *options, const char *socket, GError **error)
+static bool feed_path(const Options *options, const char *socket, GError **error)
 {
         const char *path = *options->arguments;
-        NettraceFeedResult result;
-        int fd = file_open(path, error);
+        PathFeedResult result;
 
-        if (fd < 0 || !nettrace_feed_run(socket, fd, path, options_has(options, OPTION_JIT_EVENTS),
-                                         &result, error))
+        if (!path_feed_run(socket, path, options_has(options, OPTION_JIT_EVENTS), &result, error))
                 return false;
         message_print("clrsym feed",
                       "%s: %" PRIu64 " events of .NET code; the daemon had %" PRIu64 " of them",
@@ -233,7 +211,7 @@ bool verb_feed(const Options *options, GError **error)
 {
         char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
         const char *socket = options->socket ? options->socket : found;
-        bool ok = is_file(*options->arguments) ? feed_file(options, socket, error)
+        bool ok = is_path(*options->arguments) ? feed_path(options, socket, error)
                                                : feed_session(options, socket, error);
 
         free(found);

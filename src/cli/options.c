@@ -436,7 +436,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "never remove what lttng-relayd has recorded of it"},
         [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
         [OPTION_VERBOSE] = {'v', "verbose", NULL, false, NULL, 0,
-                            "report on stderr if babeltrace2 reads the trace, and why"},
+                            "report on stderr how many events are of a later version"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
         [OPTION_TARGETS] = {'p', "pid", "PID[,PID...]", false, to_targets, MEMBER(targets),
                             "these processes, and what they start; can be given several times"},

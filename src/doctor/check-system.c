@@ -5,7 +5,6 @@
  */
 
 #include "doctor/doctor.h"
-#include "util/babeltrace.h"
 #include "util/subprocess.h"
 
 #include <grp.h>
@@ -75,19 +74,42 @@ void check_access(const Doctor *doctor, Finding *finding)
                             "you see your own processes (those of all users: %s)", fix);
 }
 
+/*
+ * The option by which babeltrace2 finds the plugin: where it is installed, or beside this program
+ * in the build tree. NULL: the plugin is in neither directory.
+ */
+static char *babeltrace_plugin_option(void)
+{
+        g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = program ? g_path_get_dirname(program) : NULL;
+        g_autofree char *built =
+                directory ? g_build_filename(directory, "..", "..", "plugins", NULL) : NULL;
+        const char *const directories[] = {CLRSYM_PLUGIN_DIR, built, NULL};
+        size_t i;
+
+        for (i = 0; directories[i]; i++) {
+                g_autofree char *file =
+                        g_build_filename(directories[i], "babeltrace-plugin-clrsym.so", NULL);
+
+                if (g_file_test(file, G_FILE_TEST_EXISTS))
+                        return g_strconcat("--plugin-path=", directories[i], NULL);
+        }
+        return NULL;
+}
+
 void check_babeltrace(const Doctor *doctor, Finding *finding)
 {
-        g_autoptr(GPtrArray) command = babeltrace_command("");
-        g_autofree char *output = NULL;
+        g_autofree char *plugin = babeltrace_plugin_option(), *output = NULL;
+        /* An option of babeltrace2, not of its command. */
+        char *const command[] = {(char *)"babeltrace2", plugin ? plugin : (char *)"list-plugins",
+                                 plugin ? (char *)"list-plugins" : NULL, NULL};
 
-        /* Replaces the convert command and the trace. */
-        g_ptr_array_set_size(command, (gint)command->len - 2);
-        g_ptr_array_add(command, g_strdup("list-plugins"));
-        g_ptr_array_add(command, NULL);
-        switch (subprocess_run((char **)command->pdata, BABELTRACE_TIMEOUT_S, &output)) {
+        switch (subprocess_run((char **)command, BABELTRACE_TIMEOUT_S, &output)) {
         case SUBPROCESS_NONE:
-                finding_set(finding, FINDING_PROBLEM, "sudo apt install babeltrace2",
-                            "babeltrace2 is not installed: it reads traces");
+                finding_set(
+                        finding, FINDING_PROBLEM, "sudo apt install babeltrace2",
+                        "babeltrace2 is not installed: it runs clrsym's plugin, which feeds and "
+                        "decodes traces in other pipelines");
                 return;
         case SUBPROCESS_TIMEOUT:
                 finding_set(finding, FINDING_PROBLEM, NULL,

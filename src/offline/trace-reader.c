@@ -1,236 +1,103 @@
 /* SPDX-License-Identifier: MIT */
 #include "offline/trace-reader.h"
 
-#include "ctf/error.h"
-#include "nettrace/file.h"
-#include "offline/snapshot.h"
-#include "offline/trace-babeltrace.h"
-#include "offline/trace-ctf.h"
-#include "offline/trace-nettrace.h"
-#include "offline/trace-progress.h"
-#include "util/babeltrace.h"
-#include "util/fd.h"
-#include "wire/ingest-connection.h"
+#include "offline/trace-sink.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* Pieces of a snapshot that are read before others have their turn. */
-#define PIECES_A_TURN 4
+/* Weight of the batches that are taken before others have their turn. */
+#define WEIGHT_A_TURN 8192
 
 struct TraceReader {
-        TraceReaderOptions options;
-        IngestConnection *ingest; /* owned: of a babeltrace2 or a snapshot */
-        SnapshotWriter *writer;   /* owned, maybe NULL */
-        GError *error;            /* owned: of the writer */
+        char *path;             /* owned */
+        EventReader *events;    /* owned */
+        TraceSink *sink;        /* owned */
+        SnapshotWriter *writer; /* owned, maybe NULL */
+        uint64_t n_read;        /* bytes */
+        char *note;             /* owned, maybe NULL */
         TraceReaderDone done;
         void *data;
-        guint turn; /* source: reads the next piece */
-        /* To read traces in this process: one of the two. */
-        TraceSink *sink;         /* owned */
-        TraceCtf *ctf;           /* owned */
-        TraceNettrace *nettrace; /* owned */
-        /* To read traces with babeltrace2: */
-        char *note;                  /* owned: the reason for that */
-        TraceProgress *progress;     /* owned */
-        TraceBabeltrace *babeltrace; /* owned */
-        /* To read a snapshot: */
-        SnapshotReader *snapshot; /* owned */
+        guint turn; /* source: takes the next batches */
 };
 
-static GError *trace_reader_fail(const TraceReader *reader, const char *what)
+static bool trace_reader_fail(const TraceReader *reader, GError **error, const char *what)
 {
-        return g_error_new(G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", reader->options.path, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", reader->path, what);
+        return false;
 }
 
-static uint64_t trace_reader_dotnet_events(const TraceReader *reader)
+/* Everything was read: is it good enough? False with ERROR set. */
+static bool trace_reader_finish(TraceReader *reader, GError **error)
 {
         FeederReport report;
 
-        if (reader->ctf)
-                trace_ctf_report(reader->ctf, &report);
-        else if (reader->nettrace)
-                trace_nettrace_report(reader->nettrace, &report);
-        else
-                report = *ingest_connection_report(reader->ingest);
-        return report.dotnet_events;
-}
-
-/* Everything was read, or ERROR is set. Checks whether that is good enough, and ends. */
-static void trace_reader_end(TraceReader *reader, GError *error)
-{
-        if (reader->error) {
-                g_clear_error(&error);
-                error = g_steal_pointer(&reader->error);
-        }
-        if (!error && trace_reader_dotnet_events(reader) == 0)
-                error = trace_reader_fail(
-                        reader, "not one event of the .NET runtime in this trace: `clrsym "
-                                "doctor` finds out why");
-        if (!error && reader->writer)
-                snapshot_writer_finish(reader->writer, &error);
-        g_clear_pointer(&reader->writer, snapshot_writer_free);
-        reader->done(reader->data, error);
-}
-
-/* A snapshot holds what the connection is fed. */
-static bool trace_reader_save(TraceReader *reader, const uint8_t *bytes, size_t n)
-{
-        return !reader->writer || snapshot_writer_add(reader->writer, bytes, n, &reader->error);
-}
-
-static void on_connected(void *data)
-{
-        trace_progress_begin(((TraceReader *)data)->progress);
-}
-
-static bool on_fed(void *data, const uint8_t *bytes, size_t n)
-{
-        return trace_reader_save(data, bytes, n);
-}
-
-static void on_ended(void *data, GError *error)
-{
-        trace_reader_end(data, error);
-}
-
-static const TraceBabeltraceCalls CALLS = {
-        .connected = on_connected,
-        .fed = on_fed,
-        .ended = on_ended,
-};
-
-/* Takes the next piece of a snapshot. False at the end, with or without *RET_ERROR set. */
-static bool trace_reader_take_piece(TraceReader *reader, GError **ret_error)
-{
-        const uint8_t *bytes;
-        ssize_t n = snapshot_reader_next(reader->snapshot, &bytes, ret_error);
-
-        if (n <= 0)
+        event_reader_report(reader->events, &report);
+        trace_sink_report(reader->sink, &report);
+        if (!trace_sink_end(reader->sink, &report, error))
                 return false;
-        ingest_connection_feed(reader->ingest, bytes, (size_t)n);
-        /* Nobody reads acknowledgements here. */
-        g_byte_array_set_size(ingest_connection_output(reader->ingest), 0);
-        if (ingest_connection_error(reader->ingest)) {
-                *ret_error = trace_reader_fail(
-                        reader, "a damaged snapshot: make it again with clrsym save");
-                return false;
-        }
-        return trace_reader_save(reader, bytes, (size_t)n);
+        if (!report.dotnet_events)
+                return trace_reader_fail(reader, error,
+                                         "not one event of the .NET runtime in this trace: `clrsym "
+                                         "doctor` finds out why");
+        if (report.later_events)
+                reader->note = g_strdup_printf("%" G_GUINT64_FORMAT
+                                               " events are of a later version than clrsym knows: "
+                                               "clrsym uses the fields that it knows",
+                                               report.later_events);
+        return !reader->writer || snapshot_writer_finish(reader->writer, error);
 }
 
-/* The same of traces that are read here. */
-static bool trace_reader_take_events(TraceReader *reader, GError **ret_error)
+/* Takes the next batch. EVENT_READ_ERROR: ERROR is set. */
+static EventReadResult trace_reader_take(TraceReader *reader, size_t *weight, GError **error)
 {
-        return reader->ctf ? trace_ctf_run(reader->ctf, ret_error)
-                           : trace_nettrace_run(reader->nettrace, ret_error);
+        EventBatch *batch = event_reader_next(reader->events);
+        size_t i;
+
+        for (i = 0; i < batch->n_items; i++)
+                if (!trace_sink_take(reader->sink, &batch->items[i], error))
+                        return EVENT_READ_ERROR;
+        reader->n_read = batch->n_read;
+        *weight += batch->weight;
+        if (batch->result == EVENT_READ_ERROR)
+                g_propagate_error(error, g_steal_pointer(&batch->error));
+        return batch->result;
 }
 
 static gboolean trace_reader_on_turn(gpointer data)
 {
         TraceReader *reader = data;
+        EventReadResult result = EVENT_READ_MORE;
         GError *error = NULL;
-        bool goes_on = true;
-        int i;
+        size_t weight = 0;
 
-        if (!reader->snapshot)
-                goes_on = trace_reader_take_events(reader, &error);
-        else
-                for (i = 0; goes_on && i < PIECES_A_TURN; i++)
-                        goes_on = trace_reader_take_piece(reader, &error);
-        if (goes_on)
+        while (result == EVENT_READ_MORE && weight < WEIGHT_A_TURN)
+                result = trace_reader_take(reader, &weight, &error);
+        if (result == EVENT_READ_MORE)
                 return G_SOURCE_CONTINUE;
+        if (result == EVENT_READ_END)
+                trace_reader_finish(reader, &error);
         reader->turn = 0;
-        trace_reader_end(reader, error);
+        g_clear_pointer(&reader->writer, snapshot_writer_free);
+        reader->done(reader->data, error);
         return G_SOURCE_REMOVE;
 }
 
-/* Takes over FD: a snapshot, or a file of nettrace. */
-static bool trace_reader_open_file(TraceReader *reader, int fd, GError **error)
+static bool trace_reader_start(TraceReader *reader, const TraceReaderOptions *options,
+                               GError **error)
 {
-        const TraceReaderOptions *options = &reader->options;
-
-        if (nettrace_file_is(fd)) {
-                reader->nettrace = trace_nettrace_new(fd, options->path, options->jit_events,
-                                                      reader->sink, error);
-                return reader->nettrace != NULL;
-        }
-        reader->snapshot = snapshot_reader_new(fd, options->path, options->jit_events, error);
-        return reader->snapshot != NULL;
-}
-
-/* babeltrace2 itself is started later. REASON is what makes it necessary. */
-static bool trace_reader_open_babeltrace(TraceReader *reader, const char *reason, GError **error)
-{
-        reader->note = g_strconcat(BABELTRACE_NOTE, reason, NULL);
-        reader->progress = trace_progress_new(reader->options.path, error);
-        return reader->progress != NULL;
-}
-
-static bool trace_reader_open_traces(TraceReader *reader, GError **error)
-{
-        const TraceReaderOptions *options = &reader->options;
-        g_autoptr(GError) reason = NULL;
-
-        if (babeltrace_is_asked_for())
-                return trace_reader_open_babeltrace(reader, BABELTRACE_ASKED_FOR, error);
-        reader->ctf = trace_ctf_new(options->path, options->jit_events, reader->sink, &reason);
-        if (reader->ctf)
-                return true;
-        if (g_error_matches(reason, CTF_ERROR, CTF_ERROR_UNSUPPORTED))
-                return trace_reader_open_babeltrace(reader, reason->message, error);
-        g_propagate_error(error, g_steal_pointer(&reason));
-        return false;
-}
-
-static bool trace_reader_open(TraceReader *reader, GError **error)
-{
-        FD_AUTO int fd = open(reader->options.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        const char *wrong = NULL;
-        struct stat st;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                wrong = g_strerror(errno);
-        else if (S_ISREG(st.st_mode))
-                return trace_reader_open_file(reader, fd_steal(&fd), error);
-        else if (!S_ISDIR(st.st_mode))
-                wrong = TRACE_NEITHER;
-        if (!wrong)
-                return trace_reader_open_traces(reader, error);
-        g_propagate_error(error, trace_reader_fail(reader, wrong));
-        return false;
-}
-
-static bool trace_reader_start_saving(TraceReader *reader, GError **error)
-{
-        const TraceReaderOptions *options = &reader->options;
-        bool jit_events = reader->snapshot ? snapshot_reader_has_jit_events(reader->snapshot)
-                                           : options->jit_events;
-
-        reader->writer = snapshot_writer_new(options->save, jit_events, error);
-        if (!reader->writer)
+        reader->events = event_reader_new(
+                options->path, options->jit_events ? EVENT_USE_JIT : EVENT_USE_CODE_MAPS, error);
+        if (!reader->events)
                 return false;
-        return !(reader->ctf || reader->nettrace) ||
-               trace_sink_save(reader->sink, reader->writer, error);
-}
-
-static bool trace_reader_start(TraceReader *reader, GError **error)
-{
-        const TraceReaderOptions *options = &reader->options;
-
-        if (!trace_reader_open(reader, error) ||
-            (options->save && !trace_reader_start_saving(reader, error)))
-                return false;
-        if (!reader->progress) {
-                reader->turn = g_idle_add(trace_reader_on_turn, reader);
-                return true;
+        if (options->save) {
+                reader->writer = snapshot_writer_new(
+                        options->save, event_reader_has_jit_events(reader->events), error);
+                if (!reader->writer)
+                        return false;
+                trace_sink_save(reader->sink, reader->writer);
         }
-        reader->babeltrace = trace_babeltrace_new(options->path, options->jit_events,
-                                                  reader->ingest, &CALLS, reader, error);
-        return reader->babeltrace != NULL;
+        reader->turn = g_idle_add(trace_reader_on_turn, reader);
+        return true;
 }
 
 TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracker,
@@ -238,12 +105,11 @@ TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracke
 {
         TraceReader *reader = g_new0(TraceReader, 1);
 
-        reader->options = *options;
+        reader->path = g_strdup(options->path);
         reader->sink = trace_sink_new(options->path, tracker);
-        reader->ingest = ingest_connection_new(tracker, false);
         reader->done = done;
         reader->data = data;
-        if (!trace_reader_start(reader, error)) {
+        if (!trace_reader_start(reader, options, error)) {
                 trace_reader_free(reader);
                 return NULL;
         }
@@ -255,33 +121,21 @@ void trace_reader_free(TraceReader *reader)
         if (!reader)
                 return;
         g_clear_handle_id(&reader->turn, g_source_remove);
-        trace_ctf_free(reader->ctf);
-        trace_nettrace_free(reader->nettrace);
         trace_sink_free(reader->sink);
-        trace_babeltrace_free(reader->babeltrace);
-        trace_progress_free(reader->progress);
-        snapshot_reader_free(reader->snapshot);
+        event_reader_free(reader->events);
         snapshot_writer_free(reader->writer);
-        ingest_connection_free(reader->ingest);
-        g_clear_error(&reader->error);
         g_free(reader->note);
+        g_free(reader->path);
         g_free(reader);
-}
-
-void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *ret_total)
-{
-        if (reader->snapshot)
-                snapshot_reader_progress(reader->snapshot, ret_read, ret_total);
-        else if (reader->ctf)
-                trace_ctf_progress(reader->ctf, ret_read, ret_total);
-        else if (reader->nettrace)
-                trace_nettrace_progress(reader->nettrace, ret_read, ret_total);
-        else
-                trace_progress_update(reader->progress, trace_babeltrace_pid(reader->babeltrace),
-                                      ret_read, ret_total);
 }
 
 const char *trace_reader_note(const TraceReader *reader)
 {
         return reader->note;
+}
+
+void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *ret_total)
+{
+        *ret_read = reader->n_read;
+        *ret_total = MAX(event_reader_n_bytes(reader->events), reader->n_read);
 }

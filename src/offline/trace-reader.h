@@ -4,9 +4,8 @@
 /*
  * Trace reader: reads a trace or a snapshot of one into a tracker
  *
- * On the default main context, without blocking for longer than a piece of a file takes. Traces are
- * read in this process; those that src/ctf does not know, by babeltrace2. While it reads it can
- * save a snapshot of what it reads.
+ * On the default main context, without blocking for longer than a piece of a file takes. While it
+ * reads it can save a snapshot of what it reads.
  */
 
 #include "tracker/tracker.h"
@@ -36,5 +35,5 @@ void trace_reader_free(TraceReader *reader);
 /* Bytes of the trace's stream files, or of the snapshot; never less than before. */
 void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *ret_total);
 
-/* What is worth knowing of how it reads, one line, borrowed; NULL: nothing. */
+/* What is worth knowing of what was read, one line, borrowed; NULL: nothing. */
 const char *trace_reader_note(const TraceReader *reader);

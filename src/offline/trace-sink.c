@@ -9,7 +9,7 @@
 struct TraceSink {
         char *path;           /* owned */
         Tracker *tracker;     /* borrowed */
-        GPtrArray *streams;   /* owned, of borrowed StreamIdentities: by number */
+        GPtrArray *streams;   /* owned, of borrowed TrackerStreams by number; NULL: not open */
         uint64_t n_too_large; /* records that no frame can hold */
         ProgramNames programs;
 
@@ -54,27 +54,28 @@ static bool trace_sink_fail(const TraceSink *sink, GError **error, const char *w
         return false;
 }
 
-TraceSinkStream trace_sink_open(TraceSink *sink, const StreamIdentity *identity)
+void trace_sink_save(TraceSink *sink, SnapshotWriter *writer)
 {
-        TraceSinkStream stream = {tracker_stream_open(sink->tracker, identity), sink->streams->len};
-
-        g_ptr_array_add(sink->streams, (void *)identity);
-        PUT(sink, stream_open, stream.number, identity);
-        return stream;
+        sink->writer = writer;
+        ingest_put_hello(sink->batch, INGEST_VERSION, "clrsym " CLRSYM_VERSION);
 }
 
-bool trace_sink_save(TraceSink *sink, SnapshotWriter *writer, GError **error)
+/* NULL: the stream is not open. */
+static TrackerStream *trace_sink_stream(const TraceSink *sink, uint32_t number)
 {
-        guint i;
+        return number < sink->streams->len ? sink->streams->pdata[number] : NULL;
+}
 
-        if (sink->streams->len > INGEST_MAX_STREAMS)
+static bool trace_sink_open(TraceSink *sink, const EventItem *item, GError **error)
+{
+        if (sink->writer && item->stream >= INGEST_MAX_STREAMS)
                 return trace_sink_fail(sink, error,
                                        "more than 4096 streams: a snapshot has at most that many. "
                                        "Name a directory with fewer traces");
-        sink->writer = writer;
-        ingest_put_hello(sink->batch, INGEST_VERSION, "clrsym " CLRSYM_VERSION);
-        for (i = 0; i < sink->streams->len; i++)
-                ingest_put_stream_open(sink->batch, i, sink->streams->pdata[i]);
+        if (item->stream >= sink->streams->len)
+                g_ptr_array_set_size(sink->streams, (gint)item->stream + 1);
+        sink->streams->pdata[item->stream] = tracker_stream_open(sink->tracker, item->identity);
+        PUT(sink, stream_open, item->stream, item->identity);
         return true;
 }
 
@@ -105,47 +106,72 @@ static bool trace_sink_next_batch(TraceSink *sink, int64_t order, GError **error
                                "does not work");
 }
 
-bool trace_sink_record(TraceSink *sink, TraceSinkStream stream, const Record *record, int64_t order,
-                       GError **error)
+static void trace_sink_program(TraceSink *sink, TrackerStream *stream, uint32_t number,
+                               const Record *record)
 {
-        if (sink->writer && !trace_sink_next_batch(sink, order, error))
+        tracker_apply_program(sink->tracker, stream, record);
+        PUT(sink, program, number, record);
+}
+
+static bool trace_sink_record(TraceSink *sink, TrackerStream *stream, const EventItem *item,
+                              GError **error)
+{
+        const Record *record = &item->record;
+
+        if (sink->writer && !trace_sink_next_batch(sink, item->order, error))
                 return false;
+        if (item->type == EVENT_ITEM_PROGRAM) {
+                trace_sink_program(sink, stream, item->stream, record);
+                return true;
+        }
         /* What no feeder can send the tracker does not get either, so that both ways are equal. */
         if (!ingest_record_fits(record)) {
                 sink->n_too_large++;
                 return true;
         }
-        tracker_apply_record(sink->tracker, stream.tracked, record);
-        PUT(sink, record, stream.number, record);
-        if (program_names_note(&sink->programs, record)) {
-                tracker_apply_program(sink->tracker, stream.tracked, record);
-                PUT(sink, program, stream.number, record);
-        }
+        tracker_apply_record(sink->tracker, stream, record);
+        PUT(sink, record, item->stream, record);
+        if (program_names_note(&sink->programs, record))
+                trace_sink_program(sink, stream, item->stream, record);
         return true;
 }
 
-void trace_sink_gap(TraceSink *sink, TraceSinkStream stream, const StreamGap *gap)
+/* Items of streams that are not open are passed over: their times say nothing. */
+bool trace_sink_take(TraceSink *sink, const EventItem *item, GError **error)
 {
-        if (!stream.tracked)
-                return;
-        tracker_apply_gap(sink->tracker, stream.tracked, gap);
-        PUT(sink, gap, stream.number, gap);
-}
+        TrackerStream *stream = trace_sink_stream(sink, item->stream);
 
-void trace_sink_progress(TraceSink *sink, TraceSinkStream stream, uint64_t time)
-{
-        if (!stream.tracked)
-                return;
-        tracker_apply_progress(sink->tracker, stream.tracked, time);
-        PUT(sink, progress, stream.number, time);
-}
-
-void trace_sink_close(TraceSink *sink, TraceSinkStream stream)
-{
-        if (!stream.tracked)
-                return;
-        tracker_stream_close(sink->tracker, stream.tracked);
-        PUT(sink, stream_close, stream.number);
+        if (item->type == EVENT_ITEM_OPEN)
+                return trace_sink_open(sink, item, error);
+        if (item->type == EVENT_ITEM_PROCESS_GAP) {
+                tracker_apply_process_gap(sink->tracker, &item->process_gap);
+                PUT(sink, process_gap, &item->process_gap);
+                return true;
+        }
+        if (!stream)
+                return true;
+        switch (item->type) {
+        case EVENT_ITEM_RECORD:
+        case EVENT_ITEM_PROGRAM:
+                return trace_sink_record(sink, stream, item, error);
+        case EVENT_ITEM_GAP:
+                tracker_apply_gap(sink->tracker, stream, &item->gap);
+                PUT(sink, gap, item->stream, &item->gap);
+                break;
+        case EVENT_ITEM_PROGRESS:
+                tracker_apply_progress(sink->tracker, stream, item->time);
+                PUT(sink, progress, item->stream, item->time);
+                break;
+        case EVENT_ITEM_CLOSE:
+                tracker_stream_close(sink->tracker, stream);
+                sink->streams->pdata[item->stream] = NULL;
+                PUT(sink, stream_close, item->stream);
+                break;
+        case EVENT_ITEM_OPEN:
+        case EVENT_ITEM_PROCESS_GAP:
+                break;
+        }
+        return true;
 }
 
 void trace_sink_report(const TraceSink *sink, FeederReport *report)

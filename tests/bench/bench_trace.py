@@ -37,7 +37,6 @@ def compare(tap, programs, name, trace, verb, questions, others):
     clrsym = [programs.clrsym, *verb, '--trace', trace]
     ways = {
         'clrsym': (clrsym, questions, programs.environment),
-        'clrsym by babeltrace2': (clrsym, questions, programs.by_babeltrace),
         'dummy': (['babeltrace2', trace, '-o', 'dummy'], None, programs.environment),
         'python3-bt2': (['/usr/bin/python3', '-c', PYTHON_LOOP, trace], None,
                         programs.environment),

@@ -113,10 +113,9 @@ def check_widths(tap, terminal, programs, daemon):
 # What is read in less time has no bar.
 BAR_AFTER_S = 0.5
 # However fast the machine is: babeltrace2 is stopped most of the time.
-SLOW_BABELTRACE = """#!/bin/sh
-PATH={path}
-(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.04; done) >/dev/null 2>&1 &
-exec babeltrace2 "$@"
+SLOW_DAEMON = """#!/bin/sh
+(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.01; done) >/dev/null 2>&1 &
+exec {daemon} "$@"
 """
 
 
@@ -205,11 +204,9 @@ def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
     slow = pathlib.Path(directory) / 'slow'
-    slow.mkdir()
-    (slow / 'babeltrace2').write_text(SLOW_BABELTRACE.format(path=os.environ['PATH']),
-                                      encoding='utf-8')
-    (slow / 'babeltrace2').chmod(0o755)
-    environment = {**programs.by_babeltrace, 'PATH': f'{slow}:{os.environ["PATH"]}'}
+    slow.write_text(SLOW_DAEMON.format(daemon=programs.clrsymd), encoding='utf-8')
+    slow.chmod(0o755)
+    environment = {**programs.environment, 'CLRSYM_DAEMON': str(slow)}
     command = ['ps', '--trace', trace]
     text, rest, status = terminal.run(command, 70, 'stderr', environment)
     bar, _, after = text.rpartition('\r\x1b[K')

@@ -2,11 +2,12 @@
 
 /*
  * A trace in a directory: u16 size and the metadata, then u16 size and bytes of each stream file.
- * Read two times, and once more by a thread, it has the same items.
+ * Read two times, the trace has the same items; read by an event reader, the same records.
  */
 
-#include "ctf/read-ahead.h"
+#include "ctf/reader.h"
 #include "fuzz.h"
+#include "reader/event-reader.h"
 #include "values.h"
 
 #include <fcntl.h>
@@ -89,38 +90,76 @@ static Items read_all(CtfReader *reader, unsigned max_items)
         return items;
 }
 
-static Items read_all_ahead(CtfReader *reader, unsigned max_items)
+/* The records and losses, of the whole trace; where an event cannot be used, those before it. */
+typedef struct Events {
+        unsigned n;
+        uint64_t digest;
+} Events;
+
+static void events_add(Events *events, const Record *record)
 {
-        CtfReadAhead *ahead = ctf_read_ahead_new(reader);
-        const CtfReadBatch *batch;
-        Items items = {0};
+        events->n++;
+        if (record)
+                fuzz_digest_record(&events->digest, record);
+}
+
+/* True if an event cannot be used. */
+static bool read_events(CtfReader *reader, Events *ret)
+{
+        CtfDataStream *stream;
+        Record record;
+
+        while (ctf_reader_next(reader, &stream, NULL) == CTF_READ_ITEM) {
+                if (stream->item == CTF_ITEM_DISCARDED_EVENTS ||
+                    stream->item == CTF_ITEM_DISCARDED_PACKETS)
+                        events_add(ret, NULL);
+                if (stream->item != CTF_ITEM_EVENT)
+                        continue;
+                if (!stream->has_clock)
+                        return true;
+                if (!stream->event->event)
+                        continue;
+                switch (ctf_reader_decode(reader, stream, &record)) {
+                case CTF_DECODE_RECORD:
+                        events_add(ret, &record);
+                        break;
+                case CTF_DECODE_SKIPPED:
+                        break;
+                case CTF_DECODE_NO_PROCESS:
+                case CTF_DECODE_NO_CLOCK:
+                        return true;
+                }
+        }
+        return false;
+}
+
+static void check_events(const Items *items, const Events *want, bool is_refused)
+{
+        EventReader *reader = event_reader_new(directory, EVENT_USE_ALL, NULL);
+        const EventBatch *batch;
+        Events got = {0};
         size_t i;
 
+        FUZZ_REQUIRE(reader);
         do {
-                batch = ctf_read_ahead_next(ahead);
+                batch = event_reader_next(reader);
                 for (i = 0; i < batch->n_items; i++) {
-                        const CtfReadItem *item = &batch->items[i];
+                        const EventItem *item = &batch->items[i];
 
-                        items_add_item(&items, item->type, item->time, max_items);
-                        if (item->type == CTF_ITEM_EVENT && item->outcome == CTF_DECODE_RECORD)
-                                fuzz_digest_record(&items.digest, &item->record);
+                        if (item->type == EVENT_ITEM_RECORD || item->type == EVENT_ITEM_GAP)
+                                events_add(&got,
+                                           item->type == EVENT_ITEM_RECORD ? &item->record : NULL);
                 }
-        } while (batch->result == CTF_READ_ITEM);
-        items.is_broken = batch->result == CTF_READ_ERROR;
-        FUZZ_REQUIRE(items.is_broken == (batch->error != NULL));
-        ctf_read_ahead_free(ahead);
-        return items;
+        } while (batch->result == EVENT_READ_MORE);
+        FUZZ_REQUIRE((batch->result == EVENT_READ_ERROR) == (batch->error != NULL));
+        FUZZ_REQUIRE((batch->result == EVENT_READ_ERROR) == (is_refused || items->is_broken));
+        FUZZ_REQUIRE(got.n == want->n && got.digest == want->digest);
+        event_reader_free(reader);
 }
 
 static bool items_are_equal(const Items *a, const Items *b)
 {
         return a->n == b->n && a->digest == b->digest && a->is_broken == b->is_broken;
-}
-
-/* Ends a thread that has hardly begun. */
-static void read_no_more(CtfReader *reader)
-{
-        ctf_read_ahead_free(ctf_read_ahead_new(reader));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -152,11 +191,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 FUZZ_REQUIRE(items_are_equal(&items, &again));
         }
         if (ctf_reader_rewind(reader, NULL)) {
-                again = read_all_ahead(reader, max_items);
-                FUZZ_REQUIRE(items_are_equal(&items, &again));
+                Events events = {0};
+                bool is_refused = read_events(reader, &events);
+
+                check_events(&items, &events, is_refused);
         }
-        if (ctf_reader_rewind(reader, NULL))
-                read_no_more(reader);
+        /* Ends a thread that has hardly begun. */
+        event_reader_free(event_reader_new(directory, EVENT_USE_ALL, NULL));
         ctf_reader_free(reader);
         return 0;
 }

@@ -7,9 +7,9 @@
 
 #include "frames.h"
 #include "known.h"
-#include "offline/snapshot.h"
+#include "offline/trace-sink.h"
 #include "util/gzip.h"
-#include "wire/ingest-connection.h"
+#include "wire/ingest.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -50,38 +50,54 @@ static int make_file(FuzzInput *input, uint8_t flags)
         if (flags & FLAG_CUT)
                 g_byte_array_set_size(file, file->len - MIN(file->len, 5));
         FUZZ_REQUIRE(fd >= 0 && write(fd, file->data, file->len) == (ssize_t)file->len);
-        lseek(fd, 0, SEEK_SET);
         return fd;
+}
+
+static void take_all(EventReader *reader, TraceSink *sink)
+{
+        const EventBatch *batch;
+        size_t i;
+
+        do {
+                batch = event_reader_next(reader);
+                for (i = 0; i < batch->n_items; i++)
+                        FUZZ_REQUIRE(trace_sink_take(sink, &batch->items[i], NULL));
+        } while (batch->result == EVENT_READ_MORE);
+        FUZZ_REQUIRE((batch->result == EVENT_READ_ERROR) == (batch->error != NULL));
+        FUZZ_REQUIRE(trace_sink_end(sink, &(FeederReport){0}, NULL));
+}
+
+static EventReader *open_file(int fd, EventUse use)
+{
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+        g_autoptr(GError) error = NULL;
+        EventReader *reader = event_reader_new(path, use, &error);
+
+        FUZZ_REQUIRE(!reader == (error != NULL));
+        close(fd);
+        return reader;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         FuzzInput input = {data, size};
         uint8_t flags = (uint8_t)fuzz_take(&input, 1);
-        g_autoptr(GError) error = NULL;
-        IngestConnection *connection;
-        SnapshotReader *reader;
-        const uint8_t *bytes;
+        EventReader *reader;
         Tracker *tracker;
-        ssize_t n;
+        TraceSink *sink;
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
-        reader = snapshot_reader_new(make_file(&input, flags), "fuzz", flags & FLAG_JIT, &error);
-        FUZZ_REQUIRE(!reader == (error != NULL));
+        reader = open_file(make_file(&input, flags),
+                           flags & FLAG_JIT ? EVENT_USE_JIT : EVENT_USE_ALL);
         if (!reader)
                 return 0;
         tracker = tracker_new();
-        connection = ingest_connection_new(tracker, false);
-        while ((n = snapshot_reader_next(reader, &bytes, &error)) > 0) {
-                if (!ingest_connection_feed(connection, bytes, (size_t)n))
-                        break;
-                g_byte_array_set_size(ingest_connection_output(connection), 0);
-        }
-        FUZZ_REQUIRE((n < 0) == (error != NULL));
-        ingest_connection_free(connection);
+        sink = trace_sink_new("fuzz", tracker);
+        take_all(reader, sink);
+        trace_sink_free(sink);
         known_check(tracker);
-        snapshot_reader_free(reader);
+        event_reader_free(reader);
         tracker_free(tracker);
         return 0;
 }

@@ -206,6 +206,10 @@ def check_later(tap, programs, directory):
               len(after))
     done = programs.run([programs.clrsym, 'dump', '-v', path])
     tap.check('of a later version than clrsym knows' in done.stderr, 'and counted', done.stderr)
+    command = [programs.clrsym, 'ps', '--trace', path]
+    quiet, loud = programs.run(command), programs.run([*command, '-v'])
+    tap.check('later version' not in quiet.stderr and loud.stdout == quiet.stdout and
+              re.search(r'^clrsym: .*: \d+ events are of a later version', loud.stderr), '-v reports them', loud.stderr)
 
 
 def check_perf_map(tap, name, recording, bodies, n_unknown):
@@ -349,11 +353,12 @@ def check_not_fed(tap, programs, directory, recording):
     """One line that says what to do."""
     text = pathlib.Path(directory) / 'text'
     text.write_text('not a recording', encoding='utf-8')
-    missing = pathlib.Path(directory) / 'missing'
+    missing, empty = pathlib.Path(directory) / 'missing', pathlib.Path(directory) / 'empty'
+    empty.mkdir()
     with recorded.Daemon(programs, directory) as daemon:
-        for path, socket, word in ((text, daemon.ingest, 'sink.clrsym.feed'),
+        for path, socket, word in ((text, daemon.ingest, 'or a .nettrace file'),
                                    (missing, daemon.ingest, 'No such file'),
-                                   (directory, daemon.ingest, 'sink.clrsym.feed'),
+                                   (empty, daemon.ingest, '"metadata"'),
                                    (recording.trace, missing, 'start clrsymd'),
                                    (recording.trace, daemon.query, 'daemon at')):
             done = programs.run(feed_command(programs, path, socket))

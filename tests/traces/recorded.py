@@ -114,8 +114,6 @@ class Programs:
                             'CLRSYM_SESSIONS': os.path.join(directory, 'no-sessions'),
                             'CLRSYM_HOLDER': os.path.join(directory, 'no-holder'),
                             'CLRSYM_INGEST': os.path.join(directory, 'no-ingest')}
-        # With this, babeltrace2 reads what `--trace` and `dump` are given.
-        self.by_babeltrace = {**self.environment, 'CLRSYM_READER': 'babeltrace2'}
 
     def run(self, command, text=None, **options):
         """Runs to the end; the result has returncode, and stdout and stderr as text."""

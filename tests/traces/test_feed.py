@@ -4,6 +4,7 @@ or after a feeder's violent end, changes nothing."""
 
 import json
 import pathlib
+import re
 import random
 import select
 import signal
@@ -104,7 +105,7 @@ class Trace:
     def __init__(self, programs, name, path, directory):
         self.name, self.path = name, path
         self.probes = recorded.Truth(name).rows('probes.tsv')
-        snapshot = str(pathlib.Path(directory) / f'{name}.snapshot')
+        self.snapshot = snapshot = str(pathlib.Path(directory) / f'{name}.snapshot')
         done = programs.run([programs.clrsym, 'save', '--trace', path, '-o', snapshot])
         if done.returncode:
             raise RuntimeError(f'{name}: save: exit {done.returncode}: {done.stderr}')
@@ -133,6 +134,27 @@ def check_one(tap, programs, trace, directory):
                       connection.answers(trace.probes) == got,
                       f'{name}: the same trace twice changes nothing')
     tap.equal(daemon.status, 0, f'{name}: the daemon stops on request')
+
+
+def feed_path(programs, path, socket):
+    """`clrsym feed` of a path: (exit status, stderr, events, those that the daemon had)."""
+    done = programs.run([programs.clrsym, 'feed', '--socket', socket, path])
+    found = re.search(r': (\d+) events of .NET code; the daemon had (\d+) of them', done.stderr)
+    return done.returncode, done.stderr, *(map(int, found.groups()) if found else (0, 0))
+
+
+def check_path(tap, programs, trace, path, what):
+    """Without babeltrace2: the daemon knows what --trace does, and once more changes nothing."""
+    with recorded.Daemon(programs, pathlib.Path(trace.snapshot).parent) as daemon:
+        status, errors, n, n_known = feed_path(programs, path, daemon.ingest)
+        tap.check(status == 0 and n > 0 and not n_known, f'{trace.name}: clrsym feed {what}', errors, daemon.log())
+        with calls.connect(daemon.query) as connection:
+            got, bodies = connection.answers(trace.probes), methods(connection)
+        tap.check(got == trace.answers and bodies == trace.methods, f'{trace.name}: {what} as --trace')
+        status, errors, n_again, n_known = feed_path(programs, path, daemon.ingest)
+        with calls.connect(daemon.query) as connection:
+            tap.check((status, n_again, n_known) == (0, n, n) and methods(connection) == bodies,
+                      f'{trace.name}: {what} again changes nothing', errors, n)
 
 
 def check_killed(tap, programs, trace, directory):
@@ -198,6 +220,8 @@ def check_refused(tap, programs, trace, directory):
         done = programs.feed(trace, daemon.ingest)
         tap.check(done.returncode == 1 and recorded.says_add_context(done.stderr),
                   'noctx: feed refuses it', done.returncode, done.stderr)
+        status, errors, *_ = feed_path(programs, trace, daemon.ingest)
+        tap.check(status == 1 and recorded.says_add_context(errors), 'noctx: and so does clrsym feed', status, errors)
         tap.equal(programs.ask(daemon.source, 'methods', '--all'), [],
                   'noctx: and the daemon has nothing of it')
     done = programs.feed(trace, pathlib.Path(directory) / 'nobody-there')
@@ -211,6 +235,8 @@ def run(tap, programs, directory, names):
     traces = {name: Trace(programs, name, path, directory) for name, path in traces.items()}
     for name, trace in traces.items():
         check_one(tap, programs, trace, directory)
+        check_path(tap, programs, trace, trace.path, 'the directory')
+        check_path(tap, programs, trace, trace.snapshot, 'the snapshot')
         if name in TO_KILL:
             check_killed(tap, programs, trace, directory)
     check_all(tap, programs, traces, directory)

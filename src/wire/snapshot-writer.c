@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "offline/snapshot.h"
+#include "wire/snapshot.h"
 
 #include "util/atomic-file.h"
 #include "util/gzip.h"
