@@ -141,7 +141,7 @@ typedef struct clrsym_options {
         const char *socket;
         /*
          * Instead of a daemon: a directory in or above one or several CTF traces, a .nettrace file,
-         * or a snapshot made by `clrsym save`. A process of its own reads it, which ends with the
+         * or a snapshot made by `clrsym snapshot`. A process of its own reads it, which ends with the
          * handle: the program $CLRSYM_DAEMON, or the clrsymd that this library was installed with.
          */
         const char *trace;

@@ -388,7 +388,7 @@ const char *filter_description(const char **long_description)
                 "  --dlarg event=NAME         only samples of this event\n"
                 "  --dlarg map=PERFPID=NS:PID what perf calls PERFPID is PID of pid namespace NS\n"
                 "  --dlarg clock=OFFSET,SLACK ns: add to perf's times, and how wrong they may be\n"
-                "`clrsym perf` finds out what is to be given, see clrsym-perf(1).";
+                "`clrsym report` finds out what is to be given, see clrsym-report(1).";
 
         if (long_description)
                 *long_description = LONG;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Survey: what `clrsym perf` must know of a recording before it names anything
+ * Survey: what `clrsym report` must know of a recording before it names anything
  *
  * For each process, how long it was sampled, and some addresses of code that may be managed: they
  * show which process of a trace it is. Written as lines of words:

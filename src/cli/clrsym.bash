@@ -90,7 +90,7 @@ _clrsym()
         elif words=$(_clrsym_values "$program" "$previous"); then
                 :
         elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output|--relay-output) ||
-                ($word != -* && ${COMP_WORDS[1]} == @(dump|feed)) ]]; then
+                ($word != -* && ${COMP_WORDS[1]} == @(dump|feed|import|perf|report)) ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")
                 return
@@ -98,6 +98,8 @@ _clrsym()
                 words=$(_clrsym_options "$program" "${verb[@]}")
         elif [[ ${verb[*]} == session ]]; then
                 words=$(_clrsym_verbs "$program" session)
+        elif [[ ${verb[*]} == help ]]; then
+                words=$(_clrsym_verbs "$program")
         fi
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym dump, clrsym save
+ * clrsym dump, clrsym snapshot
  */
 
 #include "cli/dump.h"

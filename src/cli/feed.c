@@ -207,6 +207,15 @@ static bool feed_session(const Options *options, const char *socket, GError **er
         return feed_run(&settings, error);
 }
 
+bool verb_import(const Options *options, GError **error)
+{
+        char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+        bool ok = feed_path(options, options->socket ? options->socket : found, error);
+
+        free(found);
+        return ok;
+}
+
 bool verb_feed(const Options *options, GError **error)
 {
         char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);

@@ -28,8 +28,9 @@ static void usage_append_verbs(GString *out, const char *path, const Verb *paren
         for (i = 0; i < parent->n_verbs; i++)
                 width = MAX(width, (int)strlen(parent->verbs[i].name));
         for (i = 0; i < parent->n_verbs; i++)
-                g_string_append_printf(out, "  %-*s  %s\n", width, parent->verbs[i].name,
-                                       parent->verbs[i].help);
+                if (!parent->verbs[i].is_hidden)
+                        g_string_append_printf(out, "  %-*s  %s\n", width, parent->verbs[i].name,
+                                               parent->verbs[i].help);
         g_string_append_c(out, '\n');
         options_append_help(out, &parent->use);
         g_string_append_printf(out, "\n%s VERB --help shows the options.\n", path);
@@ -72,8 +73,11 @@ static char *usage_check(const Verb *verb, const Options *options)
                 return g_string_free(g_steal_pointer(&reason), FALSE);
         }
         if (n > verb->max_arguments)
-                return g_strdup(verb->max_arguments ? "it takes one argument"
-                                                    : "it takes no arguments");
+                return verb->max_arguments > 1
+                               ? g_strdup_printf("it takes at most %u arguments",
+                                                 verb->max_arguments)
+                               : g_strdup(verb->max_arguments ? "it takes one argument"
+                                                              : "it takes no arguments");
         if (n < verb->min_arguments)
                 return g_strdup_printf("it needs %s", verb->arguments);
         return g_strdup(verb->check ? verb->check(options) : NULL);
@@ -137,6 +141,49 @@ static ExitCode verb_run(const Verb *verb, const Options *options)
         return code == EXIT_OK && verb->status ? (ExitCode)verb->status() : code;
 }
 
+/* Owned by the caller. */
+static char *verb_explain_none(const Verb *parent, const char *name)
+{
+        const Verb *guess = verb_guess(parent, name);
+
+        return guess ? g_strdup_printf("no verb %s (did you mean %s?)", name, guess->name)
+                     : g_strdup_printf("no verb %s", name);
+}
+
+/* The verb that the words of `clrsym help` name; NULL: there is none, and *RET_REASON is set. */
+static const Verb *help_find(char *const *words, GString *path, char **ret_reason)
+{
+        const Verb *verb = &VERBS_ROOT;
+
+        for (; *words && verb; words++) {
+                const Verb *next = verb_find(verb, *words);
+
+                if (!next)
+                        *ret_reason = verb_explain_none(verb, *words);
+                g_string_append_printf(path, " %s", *words);
+                verb = next;
+        }
+        return verb;
+}
+
+const char *verb_help_check(const Options *options)
+{
+        g_autoptr(GString) path = g_string_new(VERBS_ROOT.name);
+        static char *reason; /* of the one call */
+
+        help_find(options->arguments, path, &reason);
+        return reason;
+}
+
+bool verb_help(const Options *options, GError **error)
+{
+        g_autoptr(GString) path = g_string_new(VERBS_ROOT.name);
+        char *reason = NULL;
+
+        usage_print(stdout, path->str, help_find(options->arguments, path, &reason));
+        return true;
+}
+
 /* ARGV[0] is the last word of PATH. */
 static ExitCode verb_call(const Verb *verb, const char *path, int argc, char **argv)
 {
@@ -180,7 +227,7 @@ int main(int argc, char **argv)
                 }
                 next = verb_find(verb, argv[0]);
                 if (!next) {
-                        g_autofree char *reason = g_strdup_printf("no verb %s", argv[0]);
+                        g_autofree char *reason = verb_explain_none(verb, argv[0]);
 
                         return usage_fail(path->str, reason);
                 }

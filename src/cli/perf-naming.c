@@ -571,7 +571,7 @@ static void rescue_profile(const Profile *profile, const ProfileOptions *options
 
         if (fd >= 0 && saved_profile_write(profile, path, options, /* error= */ NULL))
                 message_print("clrsym",
-                              "the named samples are in %s: clrsym perf -i %s -o FILE writes "
+                              "the named samples are in %s: clrsym report -i %s -o FILE writes "
                               "them",
                               path, path);
 }

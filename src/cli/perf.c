@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym perf: names the managed frames of a perf.data
+ * clrsym report: names the managed frames of a perf.data
  */
 
 #include "cli/perf-folded.h"
@@ -63,9 +63,10 @@ static bool perf_compare(const Options *options, GError **error)
                 return false;
         }
         if (perf_folded_is(before) != perf_folded_is(after)) {
-                g_set_error(error, PERF_ERROR, 0,
-                            "a recording is compared with a recording, and folded stacks with "
-                            "folded stacks: clrsym perf -o FILE.folded makes them of a recording");
+                g_set_error(
+                        error, PERF_ERROR, 0,
+                        "a recording is compared with a recording, and folded stacks with "
+                        "folded stacks: clrsym report -o FILE.folded makes them of a recording");
                 return false;
         }
         if (!compare_collect(options, before, true, profile, &event_before, error) ||
@@ -79,12 +80,13 @@ static bool perf_compare(const Options *options, GError **error)
         return true;
 }
 
-bool verb_perf(const Options *options, GError **error)
+/* INPUT: NULL for the default. */
+static bool report(const Options *options, const char *input, GError **error)
 {
         const char *stdout_only[] = {"-"};
         const PerfNaming job = {
                 .options = options,
-                .input = options->input ? options->input : DEFAULT_INPUT,
+                .input = input ? input : DEFAULT_INPUT,
                 .outputs = options->outputs ? (const char *const *)options->outputs->pdata
                                             : stdout_only,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
@@ -94,4 +96,14 @@ bool verb_perf(const Options *options, GError **error)
         if (!output_forms_check(options->outputs, error))
                 return false;
         return options->before ? perf_compare(options, error) : perf_naming_run(&job, error);
+}
+
+bool verb_perf(const Options *options, GError **error)
+{
+        return report(options, options->input, error);
+}
+
+bool verb_report(const Options *options, GError **error)
+{
+        return report(options, options->input ? options->input : *options->arguments, error);
 }

@@ -187,7 +187,7 @@ static void record_keep(const Recorder *recorder, GError **error)
         if (path)
                 g_set_error(error, PERF_ERROR, 0,
                             "the recording's own clrsymd was killed, and the names with it; the "
-                            "samples are in %s: clrsym perf -i %s, with --socket or --trace of "
+                            "samples are in %s: clrsym report -i %s, with --socket or --trace of "
                             "what else has the events, names them",
                             path, path);
 }

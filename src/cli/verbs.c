@@ -64,15 +64,20 @@ static const char *check_attach(const Options *options)
                        : check_processes(options);
 }
 
+static const char *check_report(const Options *options)
+{
+        if (options->before)
+                return !*options->arguments ? "--diff BEFORE needs AFTER"
+                       : options->input     ? "give --diff BEFORE AFTER or --input, not both"
+                                            : NULL;
+        return options->input && *options->arguments ? "give RECORDING or --input, not both" : NULL;
+}
+
 static const char *check_perf(const Options *options)
 {
-        if (!options->before)
-                return *options->arguments
-                               ? "a recording is given by --input; AFTER goes with --diff BEFORE"
-                               : NULL;
-        return !*options->arguments ? "--diff BEFORE needs AFTER"
-               : options->input     ? "give --diff BEFORE AFTER or --input, not both"
-                                    : NULL;
+        if (!options->before && *options->arguments)
+                return "a recording is given by --input; AFTER goes with --diff BEFORE";
+        return check_report(options);
 }
 
 static const OptionText PERF_TEXTS[] = {
@@ -132,7 +137,13 @@ static const Verb SESSION_VERBS[] = {
          .use = {.allowed = BIT(JSON)},
          .help = "list the sessions of the session daemon"},
         {.name = "repair",
-         .alias = "fix",
+         .run = verb_session_repair,
+         .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
+         .arguments = "[NAME]",
+         .max_arguments = 1,
+         .help = "restart a live session and those of its LTTng daemons that have died"},
+        {.name = "fix",
+         .is_hidden = true,
          .run = verb_session_repair,
          .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
          .arguments = "[NAME]",
@@ -140,7 +151,41 @@ static const Verb SESSION_VERBS[] = {
          .help = "restart a live session and those of its LTTng daemons that have died"},
 };
 
+#define REPORT_USE                                                                                 \
+        {                                                                                          \
+                BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |   \
+                        BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |          \
+                        BIT(FORCE) | LINE_OPTIONS,                                                 \
+                        PERF_TEXTS                                                                 \
+        }
+#define SNAPSHOT_OPTIONS (BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE))
+
 static const Verb VERBS[] = {
+        {.name = "record",
+         .run = verb_record,
+         .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
+                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
+                 RECORD_TEXTS, .takes_command = true},
+         .arguments = "[COMMAND [ARG...]]",
+         .max_arguments = ANY_NUMBER,
+         .check = verb_record_check,
+         .status = verb_record_status,
+         .help = "record where a program spends its time, and write a flame graph"},
+        {.name = "report",
+         .run = verb_report,
+         .reads_arguments = true,
+         .use = REPORT_USE,
+         .check = check_report,
+         .arguments = "[RECORDING]",
+         .max_arguments = 1,
+         .help = "name the frames of a recording; print it, or write a flame graph or profile"},
+        {.name = "doctor",
+         .run = verb_doctor,
+         .use = {.allowed = BIT(SOCKET) | BIT(JSON)},
+         .arguments = "[PID]",
+         .max_arguments = 1,
+         .check = verb_doctor_check,
+         .help = "report what prevents names, in general or of a process, and how to fix it"},
         {.name = "resolve",
          .run = verb_resolve,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE) |
@@ -190,28 +235,6 @@ static const Verb VERBS[] = {
          .run = verb_perfmap,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(OUTPUT)},
          .help = "print a perf map that is right for one moment"},
-        {.name = "perf",
-         .run = verb_perf,
-         .reads_arguments = true,
-         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |
-                         BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |
-                         BIT(FORCE) | LINE_OPTIONS,
-                 PERF_TEXTS},
-         .check = check_perf,
-         .arguments = "[AFTER]",
-         .max_arguments = 1,
-         .help = "name the managed frames of a perf.data; print it, or write a flame graph or "
-                 "profile"},
-        {.name = "record",
-         .run = verb_record,
-         .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
-                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
-                 RECORD_TEXTS, .takes_command = true},
-         .arguments = "[COMMAND [ARG...]]",
-         .max_arguments = ANY_NUMBER,
-         .check = verb_record_check,
-         .status = verb_record_status,
-         .help = "record where a program spends its time, and write a flame graph"},
         {.name = "dump",
          .run = verb_dump,
          .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(VERBOSE) | BIT(JSON)},
@@ -240,9 +263,9 @@ static const Verb VERBS[] = {
          .run = verb_metrics,
          .use = {.allowed = COMMON},
          .help = "print metrics, as OpenMetrics"},
-        {.name = "save",
+        {.name = "snapshot",
          .run = verb_save,
-         .use = {.allowed = BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE)},
+         .use = {.allowed = SNAPSHOT_OPTIONS},
          .required = BIT(TRACE) | BIT(OUTPUT),
          .help = "save a trace as a snapshot, which --trace opens at once"},
         {.name = "attach",
@@ -272,22 +295,45 @@ static const Verb VERBS[] = {
         {.name = "feed",
          .run = verb_feed,
          .use = {BIT(SESSION) | BIT(SOCKET) | BIT(RELAY_OUTPUT) | BIT(JIT_EVENTS), FEED_TEXTS},
-         .arguments = "[URL|PATH]",
+         .arguments = "[URL]",
          .max_arguments = 1,
          .reads_arguments = true,
          .check = verb_feed_check,
-         .help = "feed a live session into clrsymd until stopped, or a trace"},
-        {.name = "doctor",
-         .run = verb_doctor,
-         .use = {.allowed = BIT(SOCKET) | BIT(JSON)},
-         .arguments = "[PID]",
+         .help = "feed a live session into clrsymd until stopped"},
+        {.name = "import",
+         .run = verb_import,
+         .use = {BIT(SOCKET) | BIT(JIT_EVENTS), FEED_TEXTS},
+         .arguments = "PATH",
+         .min_arguments = 1,
          .max_arguments = 1,
-         .check = verb_doctor_check,
-         .help = "report what prevents names, in general or of a process, and how to fix it"},
+         .reads_arguments = true,
+         .help = "feed a recorded trace, .nettrace file or snapshot into clrsymd"},
+        {.name = "help",
+         .run = verb_help,
+         .arguments = "[VERB...]",
+         .max_arguments = 2,
+         .check = verb_help_check,
+         .help = "show what a verb does, and its options"},
         {.name = "--version",
          .run = verb_version,
          .use = {.allowed = BIT(SOCKET) | BIT(JSON)},
          .help = "show the versions of the program, the library and the daemon"},
+        /* Old spellings */
+        {.name = "perf",
+         .is_hidden = true,
+         .run = verb_perf,
+         .reads_arguments = true,
+         .use = REPORT_USE,
+         .check = check_perf,
+         .arguments = "[AFTER]",
+         .max_arguments = 1,
+         .help = "name the frames of a perf.data; print it, or write a flame graph or profile"},
+        {.name = "save",
+         .is_hidden = true,
+         .run = verb_save,
+         .use = {.allowed = SNAPSHOT_OPTIONS},
+         .required = BIT(TRACE) | BIT(OUTPUT),
+         .help = "save a trace as a snapshot, which --trace opens at once"},
 };
 
 const Verb VERBS_ROOT = {.name = "clrsym", .verbs = VERBS, .n_verbs = G_N_ELEMENTS(VERBS)};
@@ -297,8 +343,54 @@ const Verb *verb_find(const Verb *parent, const char *name)
         unsigned i;
 
         for (i = 0; i < parent->n_verbs; i++)
-                if (!strcmp(name, parent->verbs[i].name) ||
-                    !g_strcmp0(name, parent->verbs[i].alias))
+                if (!strcmp(name, parent->verbs[i].name))
                         return &parent->verbs[i];
         return NULL;
+}
+
+/* Letters. What a longer word means cannot be guessed. */
+#define MAX_WORD 16
+
+/* How many letters have to be added, taken away, replaced, or swapped with the next, to make A of
+ * B. */
+static unsigned word_distance(const char *a, const char *b)
+{
+        unsigned rows[3][MAX_WORD + 1]; /* of the letter before the last, the last, and this one */
+        const size_t n_a = strlen(a), n_b = strlen(b);
+        size_t i, j;
+
+        if (n_a > MAX_WORD || n_b > MAX_WORD)
+                return UINT_MAX;
+        for (j = 0; j <= n_b; j++)
+                rows[0][j] = (unsigned)j;
+        for (i = 1; i <= n_a; i++) {
+                unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+                row[0] = (unsigned)i;
+                for (j = 1; j <= n_b; j++) {
+                        row[j] = MIN(MIN(last[j], row[j - 1]) + 1,
+                                     last[j - 1] + (a[i - 1] != b[j - 1]));
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                row[j] = MIN(row[j], before[j - 2] + 1);
+                }
+        }
+        return rows[n_a % 3][n_b];
+}
+
+/* One letter in three may be wrong. */
+const Verb *verb_guess(const Verb *parent, const char *name)
+{
+        unsigned least = (unsigned)MAX(strlen(name) / 3, 1), i;
+        const Verb *nearest = NULL;
+
+        for (i = 0; i < parent->n_verbs; i++) {
+                const unsigned distance = word_distance(name, parent->verbs[i].name);
+
+                if (!parent->verbs[i].is_hidden &&
+                    (distance < least || (distance == least && !nearest))) {
+                        least = distance;
+                        nearest = &parent->verbs[i];
+                }
+        }
+        return nearest;
 }

@@ -24,7 +24,7 @@ typedef struct Verb Verb;
 
 struct Verb {
         const char *name;
-        const char *alias; /* old spelling, not shown; or NULL */
+        bool is_hidden; /* an old spelling: accepted, and not shown */
         VerbFn run;
         OptionUse use;
         OptionSet required;    /* of those that are allowed */
@@ -43,8 +43,10 @@ struct Verb {
 /* The verbs that `clrsym --help` shows, in this order. */
 extern const Verb VERBS_ROOT;
 
-/* The verb of PARENT with that name or alias, or NULL. */
+/* The verb of PARENT with that name, or NULL. */
 const Verb *verb_find(const Verb *parent, const char *name);
+/* The verb that somebody who typed NAME may have meant, or NULL. */
+const Verb *verb_guess(const Verb *parent, const char *name);
 
 bool verb_resolve(const Options *options, GError **error);
 bool verb_ps(const Options *options, GError **error);
@@ -56,6 +58,7 @@ bool verb_assemblies(const Options *options, GError **error);
 bool verb_perfmap(const Options *options, GError **error);
 bool verb_record(const Options *options, GError **error);
 bool verb_perf(const Options *options, GError **error);
+bool verb_report(const Options *options, GError **error);
 bool verb_dump(const Options *options, GError **error);
 bool verb_inlines(const Options *options, GError **error);
 bool verb_jit(const Options *options, GError **error);
@@ -70,8 +73,10 @@ bool verb_session_stop(const Options *options, GError **error);
 bool verb_session_list(const Options *options, GError **error);
 bool verb_session_repair(const Options *options, GError **error);
 bool verb_feed(const Options *options, GError **error);
+bool verb_import(const Options *options, GError **error);
 bool verb_doctor(const Options *options, GError **error);
 bool verb_version(const Options *options, GError **error);
+bool verb_help(const Options *options, GError **error);
 
 /* The exit status of the command that was recorded. */
 int verb_record_status(void);
@@ -81,3 +86,4 @@ const char *verb_session_start_check(const Options *options);
 const char *verb_record_check(const Options *options);
 const char *verb_feed_check(const Options *options);
 const char *verb_doctor_check(const Options *options);
+const char *verb_help_check(const Options *options);

@@ -4,7 +4,7 @@
 /*
  * Mapping: a file that a recorded process had mapped executable
  *
- * perf records mappings, but does not pass them to its filter: `clrsym perf` does, a line each.
+ * perf records mappings, but does not pass them to its filter: `clrsym report` does, a line each.
  */
 
 #include <stdbool.h>

@@ -14,8 +14,8 @@
 typedef enum FormType {
         FORM_TEXT,   /* as perf script prints it */
         FORM_FOLDED, /* a line for each stack with the number of its samples */
-        FORM_STREAM, /* for `clrsym perf`: see perf/stream.h */
-        FORM_SURVEY, /* for `clrsym perf`: see survey.h */
+        FORM_STREAM, /* for `clrsym report`: see perf/stream.h */
+        FORM_SURVEY, /* for `clrsym report`: see survey.h */
         _FORM_MAX,
 } FormType;
 

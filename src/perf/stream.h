@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Stream: named samples on their way from perf's filter to `clrsym perf`
+ * Stream: named samples on their way from perf's filter to `clrsym report`
  *
  * STREAM_MAGIC, then records: a StreamHeader and its payload, in the machine's own byte order,
  * because both ends are on one machine. Texts come before the records that refer to them. The last

@@ -92,8 +92,36 @@ def check_manual(tap, help_):
     for verb, option in re.findall(r'clrsym ([a-z]+)[^\n|]*? (--[a-z-]+)', main.sections['EXAMPLES']):
         tap.check(option in help_.options[verb], f'manual: example of {verb} {option}')
     tap.check(all(f'clrsym {verb}' in main.sections['EXAMPLES']
-                  for verb in ('resolve', 'methods', 'perfmap', 'save', 'jit', 'dump')),
+                  for verb in ('resolve', 'methods', 'perfmap', 'snapshot', 'jit', 'dump')),
               'manual: examples')
+
+
+# Misspelt -> what was meant; none.
+MISSPELT = {'reslove': 'resolve', 'recrod': 'record', 'repotr': 'report', 'hlep': 'help', 'snapshoot': 'snapshot',
+            'metods': 'methods', 'xyzzy': None, 'q': None, 'r' * 100: None}
+
+
+def check_verbs(tap, programs, help_):
+    """What `clrsym help` shows, old spellings, and words that are no verbs."""
+    def run(*words):
+        return programs.run([programs.clrsym, *words])
+
+    tap.equal(run('help').stdout, run('--help').stdout, 'help')
+    differing = [verb for verb in help_.verbs if verb[0] != '-' and run('help', verb).stdout != run(verb, '--help').stdout]
+    tap.equal(differing, [], 'help VERB')
+    tap.equal(run('help', 'session', 'start').stdout, run('session', 'start', '--help').stdout, 'help VERB VERB')
+    tap.equal(run('help', 'session', 'strat').stderr,
+              'clrsym: no verb strat (did you mean start?): see clrsym help --help\n', 'help of a misspelt verb')
+    for old in 'perf', 'save':
+        done = run(old, '--help')
+        tap.check(done.returncode == 0 and done.stdout.startswith(f'Usage: clrsym {old} ') and old not in help_.verbs,
+                  f'the old spelling {old}', done.stderr)
+    tap.equal(run('session', 'fix', '--help').returncode, 0, 'the old spelling session fix')
+    for word, meant in MISSPELT.items():
+        guess = f' (did you mean {meant}?)' if meant else ''
+        done = run(word)
+        tap.equal((done.returncode, done.stderr), (2, f'clrsym: no verb {word}{guess}: see clrsym --help\n'),
+                  f'misspelt: {word[:10]}')
 
 
 def check_help(tap, help_):
@@ -178,6 +206,7 @@ def check_completion(tap, bash, help_, programs):
 
 def run(tap, programs, directory, _):
     help_ = Help(programs)
+    check_verbs(tap, programs, help_)
     check_help(tap, help_)
     check_manual(tap, help_)
     with recorded.Daemon(programs, directory) as daemon:

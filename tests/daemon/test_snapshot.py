@@ -107,7 +107,7 @@ def check_headers(tap, programs, directory, snapshot):
         copy.write_bytes(b' '.join((words[0], str(number).encode(), b'9.9 and=more')) + b'\n' + frames)
         check_refused(tap, programs, copy, f'a snapshot of format {number}',
                       *([f'a snapshot of format {number}, this clrsym reads 1: make it again with '
-                         'clrsym save'] if number else []))
+                         'clrsym snapshot'] if number else []))
     for name, content in (
             ('nothing', b''), ('a line without its end', line), ('a line and nothing more', line + b'\n'),
             ('another line', b'clrsym-shapshot' + data[15:]), ('no line', frames),

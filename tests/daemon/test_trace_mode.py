@@ -202,7 +202,7 @@ def check_bad(tap, programs, directory, trace):
                       str(root / name), 'neither a snapshot nor a directory')
     for begin in (gzip.compress(b'clrsym samples 1\n'), b'PERFILE2' + bytes(96)):
         (root / 'samples').write_bytes(begin)
-        check_refused(tap, programs, root / 'samples', f'samples: {begin[:8]}', 'clrsym perf -i')
+        check_refused(tap, programs, root / 'samples', f'samples: {begin[:8]}', 'clrsym report -i')
     with TraceServer(programs, os.fsencode(root / 'odd\udcff\n"name').decode(
             'utf-8', 'surrogateescape')) as server:
         tap.check('no CTF trace' in (server.error() or ''), 'a directory with an odd name')

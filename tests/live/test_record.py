@@ -367,7 +367,7 @@ def test_killed_daemon(tap, place, command):
         time.sleep(0.5)
         _, errors = process.communicate('', timeout=120)
     kept = re.search(r"^clrsym: the recording's own clrsymd was killed, .* the samples are in (\S+\.data): "
-                     r'clrsym perf -i', errors, re.M)
+                     r'clrsym report -i', errors, re.M)
     tap.check(len(daemons) == 1 and process.returncode == 1 and kept and 'systemctl' not in errors,
               'the daemon is killed: the samples are kept', daemons, process.returncode, errors)
     if kept:
