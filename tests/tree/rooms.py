@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The rooms of the tree (directories of src and plugins) and what the files in them include.
 
-The README's map of the tree names the rooms in the order of inclusion. It is the only list of them.
+The map of the tree in HACKING.md names the rooms in the order of inclusion. It is the only list of them.
 """
 
 import collections
@@ -25,8 +25,8 @@ def read(path):
 
 
 def read_map():
-    """Room -> its description, in the README's order."""
-    return dict(MAP_LINE.findall(read('README.md')))
+    """Room -> its description, in the map's order."""
+    return dict(MAP_LINE.findall(read('HACKING.md')))
 
 
 def c_files():

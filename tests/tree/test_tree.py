@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What holds for the source tree itself: the rooms and their order, file sizes, type names, plain
-language, and that tests/install installs whatever a test may skip for. Reads files only."""
+"""What holds for the source tree itself: the rooms and their order, file sizes, type names, manual pages,
+and that tests/install installs whatever a test may skip for. Reads files only."""
 
 import fnmatch
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live')]
 
-import language  # pylint: disable=wrong-import-position
 import packages  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import rooms  # pylint: disable=wrong-import-position
@@ -30,7 +30,7 @@ def tracked_files():
         names = done.stdout.decode().split('\0')[:-1]
     else:
         names = [path.relative_to(rooms.ROOT) for top in ('src', 'plugins', 'include', 'man',
-                                                          'systemd', 'debian', 'tests', 'README.md')
+                                                          'systemd', 'debian', 'tests', 'README.md', 'HACKING.md')
                  for path in [rooms.ROOT / top, *(rooms.ROOT / top).rglob('*')]]
     return sorted(path for path in map(pathlib.Path, names) if (rooms.ROOT / path).is_file())
 
@@ -71,6 +71,18 @@ def badly_packaged():
     return [path for path in paths if len(packages_of(path)) != 1] if pages and units else ['none']
 
 
+def linted_pages():
+    """What mandoc finds wrong with the manual pages."""
+    if not shutil.which('mandoc'):
+        return ['no mandoc']
+    done = subprocess.run(['mandoc', '-Tlint', *sorted((rooms.ROOT / 'man').glob('*.[1-8]'))], capture_output=True,
+                          text=True, check=False)
+    version = re.search(r"^    version: '(.*)'", rooms.read('meson.build'), re.M)[1]
+    old = [path.name for path in (rooms.ROOT / 'man').glob('*.[1-8]')
+           if f'"clrsym {version}"' not in path.read_text(encoding='utf-8')]
+    return done.stdout.splitlines() + [f'{name} is not of version {version}' for name in old]
+
+
 def odd_pages():
     """Lines of manual pages that a formatter drops, or shows as they are."""
     found = []
@@ -91,7 +103,7 @@ def odd_pages():
 
 
 def check(tap, tree, files):
-    tap.equal(sorted(tree.map), tree.rooms_on_disk(), 'the README has each room, and no other')
+    tap.equal(sorted(tree.map), tree.rooms_on_disk(), 'HACKING.md has each room, and no other')
     tap.equal(tree.upward(), [], 'no include goes against the order of the rooms')
     tap.equal(tree.room_circles(), [], 'rooms do not include each other in a circle')
     tap.equal(tree.circles(), [], 'modules do not include each other in a circle')
@@ -99,14 +111,13 @@ def check(tap, tree, files):
                sorted(tree.duplicate_types().items())], [],
               'no program has two types of one name')
     tap.equal(long_files(files), [], f'no file has over {MAX_LINES} lines')
-    for room, lines in sorted(language.find(files).items()):
-        tap.check(not lines, f'plain language in {room}', *lines)
     looked_for, missing = packages.find_missing()
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')
     tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
     tap.equal(unlisted_tests(), [], 'each test with a .NET program is in the table of runtimes')
     tap.equal(odd_pages(), [], 'no line of a manual page is dropped, or is a macro that is shown')
+    tap.equal(linted_pages(), [], 'mandoc finds nothing wrong with a manual page')
     tap.equal(badly_packaged(), [], 'each manual page and unit is in one Debian package')
 
 
