@@ -187,8 +187,8 @@ static void feed_check_room(EventPipeFeed *feed, uint64_t end)
 
 static void feed_put_record(EventPipeFeed *feed, Record *record)
 {
-        /* So many of one time that they would keep the daemon from others: it takes the rest for
-         * known. */
+        /* More records of one time would keep the daemon from other clients: after this batch, the
+         * daemon drops the rest as duplicates. */
         const bool is_full = ingest_client_batch(feed->client)->len > INGEST_CLIENT_MAX_SAME;
 
         if (feed->took)
@@ -443,8 +443,7 @@ void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n)
 
 void eventpipe_feed_begin_listing(EventPipeFeed *feed)
 {
-        /* One before that is not sent yet, because nothing has come of the session since, is of no
-         * use any more. */
+        /* A previous listing that was not sent yet is outdated. */
         feed_source_clear(&feed->listing);
         feed->has_listed = false;
         feed->listing.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);

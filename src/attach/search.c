@@ -122,7 +122,7 @@ static bool search_follow(const Search *search, Met *met, pid_t pid, const ProcS
 
         if (is_same && !g_strcmp0(met->program, program))
                 return false;
-        /* Whose child it is shows only at first: its parent may end. */
+        /* The parent of a process is recorded at first sight, because the parent may exit. */
         if (met->is_read && !is_same)
                 met->is_root = false;
         met->is_root |= parent && parent->is_root;

@@ -18,7 +18,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* From when the sockets of a process are closed until it has ended, on a busy machine: a guess. */
+/* In ms: how long a process may take to exit after its sockets are closed; a guess for a busy
+ * machine. */
 #define ENDING_MS 1000
 
 /* Mapped files, and what they show. */

@@ -33,8 +33,8 @@
 /* In us: for an orphan to end; it has to stop its session, and its FINISH_LIMIT. */
 #define ORPHAN_LIMIT (15 * G_TIME_SPAN_SECOND)
 /*
- * In us, between two pings, and so often at most: the first one brings the horizon, unless the
- * runtime does not write what it writes by experience.
+ * In us, between two pings; and the number of pings at most. The first ping usually brings the
+ * horizon.
  */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
@@ -421,7 +421,7 @@ static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **er
                    !g_error_matches(*error, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS)) {
                 return false;
         }
-        /* It existed once. If it were only absent, the holder would try again for ever. */
+        /* ENDED, not NO_PROCESS, because the holder retries after NO_PROCESS forever. */
         g_clear_error(error);
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended", (int)job->pid);
         return false;

@@ -84,7 +84,7 @@ static void attaching_print_text(const Attaching *attaching, bool is_again)
 
         pid_args_append_name(line, answer);
         g_string_append_printf(line, ": %s, .NET %s", attaching_describe(attaching, is_again),
-                               runtime ? runtime : "of old");
+                               runtime ? runtime : "(older; version not reported)");
         if (attaching->is_complete)
                 g_string_append_printf(line, ", %" G_GUINT64_FORMAT " methods, complete at %s",
                                        (guint64)attaching->n_methods,

@@ -406,8 +406,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                             "not user:NAME, cgroup:GLOB or command:GLOB; several times"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},
-        [OPTION_PORT] = {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
-                         "print what has it connect to the holder: suspend or nosuspend"},
+        [OPTION_PORT] =
+                {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
+                 "print the variable for a port that connects to the holder: suspend or nosuspend"},
         [OPTION_INLINES] = {0, "inlines", NULL, false, NULL, 0,
                             "and have the runtime report what it inlines"},
         [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,

@@ -65,7 +65,7 @@ bool perf_input_check(const char *path, GError **error)
                             g_strerror(errno));
         else if (S_ISDIR(st.st_mode) && !g_file_test(inner, G_FILE_TEST_EXISTS))
                 g_set_error(error, PERF_ERROR, 0,
-                            "%s is a directory, and no recording: give a file in it", shown);
+                            "%s is a directory, not a recording: give a file in it", shown);
         else if (S_ISREG(st.st_mode) && st.st_size == 0)
                 g_set_error(error, PERF_ERROR, 0, "%s is empty: record again", shown);
         else if (g_str_has_suffix(path, SAVED_ENDING))

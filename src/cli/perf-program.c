@@ -273,7 +273,7 @@ static bool check_status(const PerfRun *run, int status, PerfResult *result, GEr
                             words ? ": " : "", words ? words : "");
         else
                 g_set_error(error, PERF_ERROR, 0, "%s: perf script failed: %s", run->input,
-                            words ? words : "it does not say why");
+                            words ? words : "no error message from perf");
         return false;
 }
 

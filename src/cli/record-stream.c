@@ -348,7 +348,7 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
 }
 
-/* Nothing arrived of what there was: whoever runs this is to notice. */
+/* There were profiles, and the store got none of them: the exit status is 1 then. */
 static bool stream_is_in_vain(const RecordStream *stream, const PusherCounts *counts)
 {
         if (stream->n_profiles == 0)

@@ -59,7 +59,7 @@ const char *verb_record_check(const Options *options)
                 return options->outputs ? "give --push or --output, not both" : NULL;
         if (!options->outputs || options->outputs->len > 1)
                 return "--every needs --push URL or one --output DIR";
-        /* A directory of that name is what nobody wants. */
+        /* "app.svg" was meant as a file, not as a directory. */
         return !*options->output || !strcmp(options->output, "-") || output_is_file(options->output)
                        ? "--every writes a file for each interval: give a directory (--output DIR)"
                        : NULL;

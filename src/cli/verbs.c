@@ -47,7 +47,7 @@ static const char *check_processes(const Options *options)
                 options_has(options, OPTION_USER) +
                 (options_has(options, OPTION_LIST) && !options->is_rule);
 
-        return n == 1 ? NULL : "it needs one of PID, --all and --user NAME";
+        return n == 1 ? NULL : "give exactly one of PID, --all and --user NAME";
 }
 
 static const char *check_attach(const Options *options)

@@ -81,7 +81,7 @@ static void version_print_text(const Version *version)
         output_line(line->str, line->len);
 }
 
-/* That no daemon answers is not a failure here. */
+/* A missing daemon is not an error here. */
 bool verb_version(const Options *options, GError **error)
 {
         Version versions[] = {

@@ -112,9 +112,8 @@ size_t ilmap_n_entries(const IlMap *map)
 }
 
 /*
- * Whether IL counts rather than OTHER, both at one native offset. The runtime takes the lowest, but
- * nothing is unmapped that has a mapping too. A prolog without any code is not one: what begins
- * there is the method.
+ * Chooses between two IL offsets of one native offset: true if IL wins. A real offset wins over
+ * NO_MAPPING; the body wins over an empty prolog; else the lower offset wins, as in the runtime.
  */
 static bool il_offset_wins(int32_t il, int32_t other)
 {

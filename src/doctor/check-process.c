@@ -254,7 +254,7 @@ static void unregistered_set_finding(const Doctor *doctor, Finding *finding)
                             facts->lttng_home ? facts->lttng_home : "", own_home);
         } else {
                 finding_set(finding, FINDING_PROBLEM, "start it again",
-                            "lttng-sessiond does not know it: they do not find each other");
+                            "the process is not registered with lttng-sessiond");
         }
 }
 

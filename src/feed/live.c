@@ -92,7 +92,8 @@ static gboolean live_on_end(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* Whoever has called goes on; its host gets the end later, and frees all this. */
+/* Only marks LIVE as ended, because a caller may still use LIVE. The main loop calls `ended` later,
+ * and the host frees LIVE there. */
 static void live_end(Live *live, LiveEnd end, const char *reason)
 {
         if (live->state == LIVE_ENDED)

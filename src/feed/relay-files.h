@@ -38,7 +38,7 @@ typedef enum RelayFilesError {
 
 #define RELAY_FILES_ERROR (g_quark_from_static_string("clrsym-relay-files"))
 
-/* What whoever scans knows. */
+/* Callbacks into the owner of the scan. */
 typedef struct RelayCalls {
         /*
          * The identity of the trace in the directory PATH, borrowed, 16 bytes; NULL: it is not one,

@@ -130,8 +130,8 @@ int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_
 }
 
 /*
- * Whether IL counts rather than OTHER, both at one native offset. A prolog without any code is not
- * one: what begins there is the method.
+ * Chooses between two IL offsets of one native offset: true if IL wins. A real offset wins over
+ * NO_MAPPING; the body wins over an empty prolog; else the lower offset wins.
  */
 static bool il_wins(int32_t il, int32_t other)
 {

@@ -260,7 +260,7 @@ static void queue_take_loss(NettraceQueue *queue, StreamGap *ret_loss)
                 loss_extend(&loss, next);
                 queue->n_losses_taken++;
         }
-        /* One that was found out about too late. */
+        /* The loss was detected after later events were delivered. */
         if (loss.end <= queue->last_end)
                 loss.end = queue->last_end + 1;
         queue->last_end = loss.end;

@@ -124,7 +124,8 @@ static bool trace_sink_record(TraceSink *sink, TrackerStream *stream, const Even
                 trace_sink_program(sink, stream, item->stream, record);
                 return true;
         }
-        /* What no feeder can send the tracker does not get either, so that both ways are equal. */
+        /* The ingest protocol cannot carry this record. Reading a trace gives what feeding it
+         * gives. */
         if (!ingest_record_fits(record)) {
                 sink->n_too_large++;
                 return true;

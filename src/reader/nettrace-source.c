@@ -64,7 +64,8 @@ static void nettrace_source_begin(NettraceSource *source, EventBatch *batch)
         event_batch_add_time(batch, EVENT_ITEM_PROGRESS, STREAM, source->identity, header->begin);
 }
 
-/* It is known up to its last promise, not to the end of its process. */
+/* The stream is complete up to the last sequence point, which may be before the exit of the
+ * process. */
 static void nettrace_source_end(const NettraceSource *source, EventBatch *batch)
 {
         if (!source->identity)

@@ -208,7 +208,7 @@ static bool recorder_set_ended(const Recorder *recorder, GError **error)
         return false;
 }
 
-/* Also of a process that is about to: perf finds its threads gone a moment before. */
+/* True for a process that is exiting, too: perf misses its threads a moment before /proc does. */
 static bool recorder_subjects_have_ended(const Recorder *recorder)
 {
         const gint64 deadline = g_get_monotonic_time() + ENDING_LIMIT;

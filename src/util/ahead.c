@@ -18,7 +18,7 @@ struct Ahead {
         bool thread_waits, caller_waits;
 };
 
-/* To wake somebody takes about as long as a batch: where one waits for the other, for some. */
+/* A waiter is woken for several batches at once, because a wake-up costs as much as a batch. */
 static unsigned ahead_n_at_once(const Ahead *ahead)
 {
         return MAX(ahead->n_batches / 2, 1);

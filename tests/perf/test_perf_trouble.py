@@ -40,7 +40,7 @@ def check_missing(tap, programs, trace, data, directory):
          'no recording')
     says(tap, run('-i', '', '--trace', trace), r'clrsym: cannot open the recording "": .*\n', 'no name')
     says(tap, run('-i', empty, '--trace', trace),
-         r'clrsym: .*/empty is a directory, and no recording: give a file in it\n', 'a directory')
+         r'clrsym: .*/empty is a directory, not a recording: give a file in it\n', 'a directory')
     named = directory / 'text.clrsym'
     named.write_text('text', encoding='utf-8')
     says(tap, run('-i', named, '-o', directory / 'x.svg'),
