@@ -384,6 +384,7 @@ const char *filter_description(const char **long_description)
                 "  --dlarg format=folded      prints folded stacks instead\n"
                 "  --dlarg style=STYLE        of names: csharp, clr (the runtime's) or short\n"
                 "  --dlarg tier               with the tier of the code\n"
+                "  --dlarg explain            with the source of each name\n"
                 "  --dlarg annotate           folded: _[j] after managed names, _[k] kernel\n"
                 "  --dlarg event=NAME         only samples of this event\n"
                 "  --dlarg map=PERFPID=NS:PID what perf calls PERFPID is PID of pid namespace NS\n"

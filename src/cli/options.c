@@ -388,6 +388,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_DIFF] = {0, "diff", "BEFORE", false, to_text, MEMBER(before),
                          "compare AFTER with this recording, in a flame graph"},
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},
+        [OPTION_EXPLAIN] = {0, "explain", NULL, false, NULL, 0,
+                            "text: add which source named each frame"},
         [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
                              "folded: append _[j] to managed names, _[k] to the kernel's"},
         [OPTION_MAP] = {0, "map", "MAP", false, to_map, MEMBER(maps),

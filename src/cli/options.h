@@ -38,6 +38,7 @@ typedef enum Option {
         OPTION_INPUT,
         OPTION_DIFF,
         OPTION_TIERS,
+        OPTION_EXPLAIN,
         OPTION_ANNOTATE,
         OPTION_MAP,
         OPTION_USER,

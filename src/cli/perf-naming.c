@@ -378,6 +378,8 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "style=%s", clrsym_style_name(options->style));
         if (options_has(options, OPTION_TIERS))
                 add_setting(settings, "tier");
+        if (options_has(options, OPTION_EXPLAIN))
+                add_setting(settings, "explain");
         if (options_has(options, OPTION_ANNOTATE))
                 add_setting(settings, "annotate");
         if (naming->job->is_over)

@@ -154,8 +154,8 @@ static const Verb SESSION_VERBS[] = {
 #define REPORT_USE                                                                                 \
         {                                                                                          \
                 BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |   \
-                        BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |          \
-                        BIT(FORCE) | LINE_OPTIONS,                                                 \
+                        BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(ANNOTATE) | BIT(EVENT) |      \
+                        BIT(MAP) | BIT(FORCE) | LINE_OPTIONS,                                      \
                         PERF_TEXTS                                                                 \
         }
 #define SNAPSHOT_OPTIONS (BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE))

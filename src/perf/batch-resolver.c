@@ -410,6 +410,7 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
                 frames_body(resolver->frames, answer, image, found->verdict.is_marked, known);
         if (entry->frame == INDEX_NONE)
                 return -ENOMEM;
+        entry->source = found->is_of_image ? FRAME_SOURCE_IMAGE : FRAME_SOURCE_EVENT;
         return found->is_of_image || !found->is_place_known
                        ? 0
                        : ask_inlined(resolver, batch, ask, entry, answer);
@@ -565,11 +566,13 @@ static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Cal
         HiddenCaller caller = caller_choose(resolver, batch, ask);
         Entry *entry = callee_entry(batch, callee);
         Counts *counts = &resolver->counts;
+        int r;
 
         counts->n[COUNT_OSR_CALLERS]++;
         callee->is_unknown = !caller.entry;
         if (!caller.entry) {
                 entry->offset = 0;
+                entry->source = FRAME_SOURCE_MARK;
                 entry->frame =
                         frames_symbol(resolver->frames, STREAM_MANAGED, OSR_CALLER_UNKNOWN, NULL);
                 return entry->frame == INDEX_NONE ? -ENOMEM : 0;
@@ -584,7 +587,10 @@ static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Cal
                          caller.found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
         callee->body = caller.found.answer.body;
         caller.found.verdict.is_marked |= !caller.is_sure;
-        return ask_use(resolver, batch, caller.ask, &caller.found, entry);
+        r = ask_use(resolver, batch, caller.ask, &caller.found, entry);
+        if (caller.found.verdict.is_named)
+                entry->source = caller.is_sure ? FRAME_SOURCE_STACK : FRAME_SOURCE_SAMPLES;
+        return r;
 }
 
 /* A method that is known by its slot only: its frame, or the unknown one that is hidden before. */
@@ -628,6 +634,7 @@ static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *
 bool batch_resolver_set_unknown(BatchResolver *resolver, Entry *entry)
 {
         entry->frame = frames_symbol(resolver->frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
+        entry->source = FRAME_SOURCE_MARK;
         resolver->counts.n[COUNT_HIDDEN_CALLERS]++;
         return entry->frame != INDEX_NONE;
 }

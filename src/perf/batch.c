@@ -143,7 +143,9 @@ static void batch_expand_entry(const Batch *batch, const Entry *entry, Entry *ou
         uint32_t i;
 
         for (i = 0; i < entry->n_inlined; i++)
-                out[(*n)++] = (Entry){.ip = entry->ip, .frame = batch->inlined[entry->inlined + i]};
+                out[(*n)++] = (Entry){.ip = entry->ip,
+                                      .frame = batch->inlined[entry->inlined + i],
+                                      .source = FRAME_SOURCE_INLINED};
         out[(*n)++] = *entry;
 }
 

@@ -25,6 +25,18 @@ typedef enum EntryRole {
         ENTRY_DROPPED,       /* is not printed */
 } EntryRole;
 
+/* Where the name of a frame comes from. */
+typedef enum FrameSource {
+        FRAME_SOURCE_PERF,  /* perf: by the symbols of a file or of the kernel; or it has no name */
+        FRAME_SOURCE_EVENT, /* an event of the runtime */
+        FRAME_SOURCE_IMAGE, /* the tables of a precompiled image */
+        FRAME_SOURCE_INLINED, /* the JIT's report of what it inlined there */
+        FRAME_SOURCE_STACK,   /* a caller that OSR hides, found in the copy of the stack */
+        FRAME_SOURCE_SAMPLES, /* a caller that OSR hides, as other samples have it */
+        FRAME_SOURCE_MARK,    /* the frame is not code: it stands for frames that are missing */
+        _FRAME_SOURCE_MAX,
+} FrameSource;
+
 typedef struct Entry {
         uint64_t ip;
         uint32_t frame;  /* perf's name for it, until the batch is resolved */
@@ -33,6 +45,7 @@ typedef struct Entry {
         uint32_t n_inlined;
         size_t inlined; /* the first of them in the batch */
         EntryRole role;
+        FrameSource source; /* once it is resolved */
         size_t caller; /* a frame to be printed after it, that perf does not have: its number in
                         * the batch's callers, from 1; 0: none */
 } Entry;

@@ -75,6 +75,32 @@ static void add_line(TextOut *out, const NamedFrame *frame)
         text_out_text(out, ")");
 }
 
+/* What named the frame; of perf's frames, by their kind. */
+static const char *source_name(const Entry *entry, const NamedFrame *frame)
+{
+        static const char *const NAMES[_FRAME_SOURCE_MAX] = {
+                [FRAME_SOURCE_EVENT] = "event",
+                [FRAME_SOURCE_IMAGE] = "image",
+                [FRAME_SOURCE_INLINED] = "inline tree",
+                [FRAME_SOURCE_STACK] = "OSR repair, by the stack",
+                [FRAME_SOURCE_SAMPLES] = "OSR repair, by other samples",
+                [FRAME_SOURCE_MARK] = "mark",
+        };
+
+        if (entry->source != FRAME_SOURCE_PERF)
+                return NAMES[entry->source];
+        return !frame->name                   ? "none"
+               : frame->kind == STREAM_KERNEL ? "kernel symbol"
+                                              : "ELF symbol";
+}
+
+static void add_source(TextOut *out, const Entry *entry, const NamedFrame *frame)
+{
+        text_out_text(out, " {");
+        text_out_text(out, source_name(entry, frame));
+        text_out_text(out, "}");
+}
+
 static void add_entry(const FormContext *context, const Entry *entry)
 {
         NamedFrame frame = frames_get(context->frames, entry->frame);
@@ -99,6 +125,8 @@ static void add_entry(const FormContext *context, const Entry *entry)
                 add_line(out, &frame);
         if (frame.is_marked)
                 text_out_text(out, " ~");
+        if (context->settings->has_source)
+                add_source(out, entry, &frame);
         text_out_bytes(out, "\n", 1);
 }
 

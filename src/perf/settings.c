@@ -161,6 +161,7 @@ static const struct {
         {"style", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
         {"names", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
         {"tier", take_flag, MEMBER(has_tier), "tier, without a value"},
+        {"explain", take_flag, MEMBER(has_source), "explain, without a value"},
         {"annotate", take_flag, MEMBER(is_annotated), "annotate, without a value"},
         {"lines", take_flag, MEMBER(has_lines), "lines, without a value"},
         {"symbols", take_texts, MEMBER(symbols), "symbols=DIR"},

@@ -42,6 +42,7 @@ typedef struct Settings {
         FormType form;
         clrsym_style style;
         bool has_tier;        /* text: show it */
+        bool has_source;      /* text: show which source named each frame */
         bool is_annotated;    /* folded: _[j] and _[k] */
         bool is_mapped_only;  /* processes without a PidMap are not named */
         bool has_clock;       /* the two members below were given */

@@ -134,6 +134,7 @@ bool stack_roots_mark(StackRoots *roots, Batch *batch, Frames *frames, Counts *c
                 added = batch_add_root(batch, sample);
                 if (!added)
                         return false;
+                added->source = FRAME_SOURCE_MARK;
                 added->frame = frames_symbol(frames, STREAM_UNKNOWN, root_name(root), NULL);
                 if (added->frame == INDEX_NONE)
                         return false;

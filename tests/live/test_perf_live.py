@@ -3,6 +3,7 @@
 pid namespace of its own. Nothing is set in them but their tracing: W^X is on, there is no perf map."""
 
 import bisect
+import collections
 import concurrent.futures
 import contextlib
 import http.client
@@ -243,6 +244,10 @@ def run_live(tap, programs, command, directory):
                       without.stdout == alone.stdout, 'without a daemon the files name as much', without.stderr)
             check_named(tap, done, servers, 'live')
             check_unnamed(tap, done, servers)
+            explained = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '--explain').stdout
+            counts = collections.Counter(re.findall(r' \{([^{}]+)\}$', explained, re.M))
+            tap.check({'event', 'image', 'ELF symbol', 'kernel symbol'} <= counts.keys(),
+                      f'which sources named the frames: {dict(counts)}')
             graph = directory / 'graph.svg'
             drawn = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '-o', graph)
             tap.check(drawn.returncode == 0 and

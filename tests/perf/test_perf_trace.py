@@ -231,6 +231,25 @@ def check_folded(tap, programs, snapshot, data, named):
     tap.check(bare == want and 'W.HotLoop(int32)_[j]' in done.stdout, 'folded, annotated')
 
 
+# What --explain adds to a frame.
+SOURCE = re.compile(r' \{([^{}]+)\}$')
+
+
+def check_explained(tap, programs, snapshot, data, plain):
+    """Each frame has the source of its name."""
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--explain')
+    pairs = [(one, SOURCE.search(other), other) for one, other in zip(plain.split('\n'), done.stdout.split('\n'))]
+    frames = [(one, source and source[1]) for one, source, _ in pairs if one.startswith('\t')]
+    tap.check([SOURCE.sub('', line) for line in done.stdout.split('\n')] == plain.split('\n') and frames and
+              all(source for _, source in frames), 'explain: the same text, with sources', done.stderr)
+    counts = collections.Counter(source for _, source in frames)
+    tap.check({'event', 'ELF symbol', 'mark', 'none'} <= counts.keys(),
+              f'explain: {dict(counts)}', done.stderr)
+    wrong = [frame for frame in frames if (frame[1] == 'none') != ('[unknown] (' in frame[0]) or
+             ('W.HotLoop' in frame[0] and frame[1] != 'event')]
+    tap.equal(wrong[:5], [], 'explain: names of the program are by events, and unknown frames by none')
+
+
 def check_verb(tap, programs, trace, snapshot, data, directory):
     """`clrsym perf` prints what the filter prints."""
     direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
@@ -240,6 +259,7 @@ def check_verb(tap, programs, trace, snapshot, data, directory):
     tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'
                         r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
               done.stderr)
+    check_explained(tap, programs, snapshot, data, direct.stdout)
     path = pathlib.Path(directory) / 'out.folded'
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '-o', path, '--names',
                                 'short')
