@@ -141,8 +141,9 @@ typedef struct clrsym_options {
         const char *socket;
         /*
          * Instead of a daemon: a directory in or above one or several CTF traces, a .nettrace file,
-         * or a snapshot made by `clrsym snapshot`. A process of its own reads it, which ends with the
-         * handle: the program $CLRSYM_DAEMON, or the clrsymd that this library was installed with.
+         * or a snapshot made by `clrsym snapshot`. A process of its own reads it, which ends with
+         * the handle: the program $CLRSYM_DAEMON, or the clrsymd that this library was installed
+         * with.
          */
         const char *trace;
         /* With `trace`: also write what was read to this file, a snapshot. */

@@ -2,6 +2,7 @@
 #include "attach/holder-path.h"
 
 #include "attach/error.h"
+#include "util/build-tree.h"
 #include "util/runtime-path.h"
 
 #include <stdbool.h>
@@ -11,10 +12,6 @@
 #define NAME    "holder"
 #define SYSTEM  RUNTIME_SYSTEM "/" NAME
 #define CONTROL "control"
-
-/* The holder beside a clrsym that runs from the build tree. */
-#define BUILT_CALLER "/src/cli"
-#define BUILT_HOLDER "/src/attach/clrsym-holder"
 
 char *holder_path_control(const char *directory)
 {
@@ -61,16 +58,7 @@ char *holder_path_to_ask(GError **error)
 
 char *holder_path_program(void)
 {
-        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
+        char *built = build_tree_file("src/attach/clrsym-holder");
 
-        if (directory && g_str_has_suffix(directory, BUILT_CALLER)) {
-                g_autofree char *built =
-                        g_strdup_printf("%.*s" BUILT_HOLDER,
-                                        (int)(strlen(directory) - strlen(BUILT_CALLER)), directory);
-
-                if (access(built, X_OK) == 0)
-                        return g_steal_pointer(&built);
-        }
-        return g_strdup(CLRSYM_HOLDER_PATH);
+        return built ? built : g_strdup(CLRSYM_HOLDER_PATH);
 }

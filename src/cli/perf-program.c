@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-program.h"
 
+#include "util/build-tree.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -50,21 +52,13 @@ void perf_end_by_signal(int number)
         raise(number);
 }
 
-/* $CLRSYM_DLFILTER, the filter of the build tree that this program is in, or the installed one. */
+/* $CLRSYM_DLFILTER, the filter of the build tree, or the installed one. */
 static char *find_filter(GError **error)
 {
         const char *named = g_getenv("CLRSYM_DLFILTER");
-        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
-        g_autofree char *built = directory ? g_build_filename(directory, "..", "..", "plugins",
-                                                              "perf", "dlfilter-clrsym.so", NULL)
-                                           : NULL;
-        const char *path = CLRSYM_DLFILTER_PATH;
+        g_autofree char *built = build_tree_file("plugins/perf/dlfilter-clrsym.so");
+        const char *path = named && *named ? named : built ? built : CLRSYM_DLFILTER_PATH;
 
-        if (named && *named)
-                path = named;
-        else if (built && access(built, R_OK) == 0)
-                path = built;
         if (access(path, R_OK) < 0) {
                 g_set_error(error, PERF_ERROR, 0,
                             "no %s, perf's filter: build clrsym where perf/perf_dlfilter.h is "

@@ -2,6 +2,7 @@
 #include "cli/preload.h"
 
 #include "attach/tracepoints.h"
+#include "util/build-tree.h"
 #include "util/fd.h"
 #include "util/message.h"
 
@@ -68,14 +69,10 @@ char *preload_find_runtime(void)
 
 char *preload_library(void)
 {
-        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
-        g_autofree char *built = directory ? g_build_filename(directory, "..", "..", "plugins",
-                                                              "tracepoints", LIBRARY, NULL)
-                                           : NULL;
+        char *built = build_tree_file("plugins/tracepoints/" LIBRARY);
 
-        if (built && access(built, R_OK) == 0)
-                return g_canonicalize_filename(built, NULL);
+        if (built)
+                return built;
         return access(CLRSYM_TRACEPOINTS_DIR "/" LIBRARY, R_OK) == 0
                        ? g_strdup(CLRSYM_TRACEPOINTS_DIR "/" LIBRARY)
                        : NULL;

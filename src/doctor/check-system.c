@@ -5,6 +5,7 @@
  */
 
 #include "doctor/doctor.h"
+#include "util/build-tree.h"
 #include "util/subprocess.h"
 
 #include <grp.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PLUGIN               "babeltrace-plugin-clrsym.so"
 #define BABELTRACE_TIMEOUT_S 10
 /* Its members see all processes. */
 #define GROUP "clrsym"
@@ -74,27 +76,15 @@ void check_access(const Doctor *doctor, Finding *finding)
                             "you see your own processes (those of all users: %s)", fix);
 }
 
-/*
- * The option by which babeltrace2 finds the plugin: where it is installed, or beside this program
- * in the build tree. NULL: the plugin is in neither directory.
- */
+/* The option by which babeltrace2 finds the plugin; NULL: the plugin is not found. */
 static char *babeltrace_plugin_option(void)
 {
-        g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = program ? g_path_get_dirname(program) : NULL;
-        g_autofree char *built =
-                directory ? g_build_filename(directory, "..", "..", "plugins", NULL) : NULL;
-        const char *const directories[] = {CLRSYM_PLUGIN_DIR, built, NULL};
-        size_t i;
+        g_autofree char *built = build_tree_file("plugins/" PLUGIN);
+        g_autofree char *directory = built ? g_path_get_dirname(built) : NULL;
 
-        for (i = 0; directories[i]; i++) {
-                g_autofree char *file =
-                        g_build_filename(directories[i], "babeltrace-plugin-clrsym.so", NULL);
-
-                if (g_file_test(file, G_FILE_TEST_EXISTS))
-                        return g_strconcat("--plugin-path=", directories[i], NULL);
-        }
-        return NULL;
+        if (g_file_test(CLRSYM_PLUGIN_DIR "/" PLUGIN, G_FILE_TEST_EXISTS))
+                return g_strdup("--plugin-path=" CLRSYM_PLUGIN_DIR);
+        return directory ? g_strconcat("--plugin-path=", directory, NULL) : NULL;
 }
 
 void check_babeltrace(const Doctor *doctor, Finding *finding)

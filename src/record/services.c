@@ -5,6 +5,7 @@
 #include "attach/collection-log.h"
 #include "attach/jit-log.h"
 #include "record/spawn.h"
+#include "util/build-tree.h"
 #include "util/fd.h"
 #include "util/runtime-path.h"
 
@@ -23,9 +24,6 @@
 
 /* The directory of sockets that are not for runtimes. */
 #define OWN "own"
-
-/* From the directory of clrsym in the build tree. */
-#define BUILT_DAEMON "../daemon/clrsymd"
 
 static bool services_await_socket(const char *path, pid_t pid, const char *log, int wake_fd,
                                   GError **error)
@@ -64,18 +62,12 @@ static pid_t services_start_one(const Scratch *scratch, const char *const *argv,
         return pid;
 }
 
-/* The one of the build tree that this program is in, or the installed one. */
 static char *services_daemon_program(void)
 {
         const char *given = runtime_variable("CLRSYM_DAEMON");
-        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
-        g_autofree char *built = directory ? g_build_filename(directory, BUILT_DAEMON, NULL) : NULL;
+        char *built = given ? NULL : build_tree_file("src/daemon/clrsymd");
 
-        if (given)
-                return g_strdup(given);
-        return built && access(built, X_OK) == 0 ? g_steal_pointer(&built)
-                                                 : g_strdup(CLRSYM_DAEMON_PATH);
+        return built ? built : g_strdup(given ? given : CLRSYM_DAEMON_PATH);
 }
 
 /* Without its directory nothing is logged. */

@@ -44,6 +44,8 @@ FILES = [
 ]
 # Where perf wants it, which is not below every prefix.
 DLFILTER = 'dlfilter-clrsym.so'
+# Pages of old spellings -> what they lead to.
+OLD_PAGES = {'clrsym-perf.1': 'clrsym-report.1'}
 PROGRAM = 0o755
 ELF = re.compile(r'\.so[.\d]*$|/bin/|/libexec/')
 
@@ -51,7 +53,7 @@ ELF = re.compile(r'\.so[.\d]*$|/bin/|/libexec/')
 def check_files(tap, installed):
     manual = [path.name for path in (SOURCE / 'man').iterdir() if re.search(r'\.\d$', path.name)]
     want = [name.format(libdir=installed.libdir) for name in FILES]
-    want += [f'share/man/man{name[-1]}/{name}' for name in manual]
+    want += [f'share/man/man{name[-1]}/{name}' for name in [*manual, *OLD_PAGES]]
     got = [path for path in installed.files if not path.endswith(f'/dlfilters/{DLFILTER}')]
     tap.equal(got, sorted(str(installed.prefix / name) for name in want),
               f'{len(want)} files, each in its place')
@@ -73,7 +75,10 @@ def check_files(tap, installed):
 
 def check_manual(tap, installed):
     pages = [path for path in installed.files if '/man/' in path]
-    for page in pages:
+    for old, new in OLD_PAGES.items():
+        link, = [installed.staged(page) for page in pages if page.endswith(old)]
+        tap.check(link.is_symlink() and os.readlink(link) == new, f'{old} leads to {new}')
+    for page in [page for page in pages if not page.endswith(tuple(OLD_PAGES))]:
         path = installed.staged(page)
         name = path.stem
         done = installed.tool('lexgrog', path)
