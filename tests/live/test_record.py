@@ -461,7 +461,8 @@ def test_without_perf(tap, place, command):
     tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED and
               re.search(r'[1-9]\d* precompiled', errors), 'the frames are named, those of precompiled code, too', errors)
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
-    tap.check(re.search(r'^\S+;(System\.Environment\.CallEntryPoint\([^;]*;)?Live\.Program\.Main\(string\[\]\);', folded, re.M) and
+    # On a busy machine the session begins after the first methods: then they are listed, and marked.
+    tap.check(re.search(r'^\S+;(System\.Environment\.CallEntryPoint\([^;]*;)?Live\.Program\.Main\(string\[\]\)( ~)?;', folded, re.M) and
               '[native_code,_or_waiting]' in folded.replace(' ', '_'), 'from the first methods on', folded[:500])
     tap.check('managed frames only' in (place.directory / 'a.svg').read_text(encoding='utf-8'),
               'the picture shows what the samples are')
