@@ -404,7 +404,7 @@ def test_session(tap, doctor, emitter):
 
         coreclr, provider = runtime(doctor.directory / 'registered')
         with fake(coreclr, provider) as pid:
-            doctor.expect(tap, 'registered', 'problem', 'does not know it', 'not known', str(pid))
+            doctor.expect(tap, 'registered', 'problem', 'not registered with lttng-sessiond', 'not known', str(pid))
         root = doctor.directory / 'container'
         coreclr, provider = runtime(root)
         with fake(coreclr, provider, root=root) as pid:
@@ -415,7 +415,7 @@ def test_session(tap, doctor, emitter):
             row = doctor.expect(tap, 'registered', 'problem', 'its user may not connect',
                                 'not for its user', str(pid), mend='sudo chmod 755 /run/lttng')
             doctor.run_mend({'fix': row['fix'].replace('sudo ', '')})
-            doctor.expect(tap, 'registered', 'problem', 'does not know it', 'fixed', str(pid))
+            doctor.expect(tap, 'registered', 'problem', 'not registered with lttng-sessiond', 'fixed', str(pid))
         test_tracked(tap, doctor)
         test_odd_name(tap, doctor, lttng)
         live.freeze(daemon.pid)
