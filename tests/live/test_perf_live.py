@@ -246,7 +246,7 @@ def run_live(tap, programs, command, directory):
             check_unnamed(tap, done, servers)
             explained = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '--explain').stdout
             counts = collections.Counter(re.findall(r' \{([^{}]+)\}$', explained, re.M))
-            tap.check({'event', 'image', 'ELF symbol', 'kernel symbol'} <= counts.keys(),
+            tap.check({'event', 'ELF symbol', 'kernel symbol'} <= counts.keys(),
                       f'which sources named the frames: {dict(counts)}')
             graph = directory / 'graph.svg'
             drawn = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '-o', graph)
