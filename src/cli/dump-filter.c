@@ -18,13 +18,8 @@ void dump_filter_deinit(DumpFilter *filter)
         g_clear_pointer(&filter->pattern, g_pattern_spec_free);
 }
 
-bool dump_filter_is_open(const DumpFilter *filter)
-{
-        return !filter->pattern && !options_has(filter->options, OPTION_PID);
-}
-
-/* GLOB matches "NAME" or "PROVIDER:NAME". */
-bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event)
+/* GLOB matches "NAME" or "PROVIDER:NAME"; the provider of lost events is "". */
+static bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event)
 {
         g_autofree char *whole = NULL;
 
@@ -34,7 +29,7 @@ bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const
         return g_pattern_spec_match_string(filter->pattern, whole);
 }
 
-bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid)
+static bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid)
 {
         const ProcessName *process = &filter->options->process;
 

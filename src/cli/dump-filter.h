@@ -30,12 +30,7 @@ typedef struct DumpFilter {
 void dump_filter_init(DumpFilter *filter, const Options *options);
 void dump_filter_deinit(DumpFilter *filter);
 
-/* True if it prints everything. */
-bool dump_filter_is_open(const DumpFilter *filter);
-/* By the name of an event and of its provider; for lost events that is "". */
-bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event);
-bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid);
-/* By both. */
+/* By its event and its process. */
 bool dump_filter_has_record(const DumpFilter *filter, const Record *record);
 
 /* Appends the event or the loss to OUT, if FILTER has it. */

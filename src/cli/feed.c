@@ -207,22 +207,24 @@ static bool feed_session(const Options *options, const char *socket, GError **er
         return feed_run(&settings, error);
 }
 
-bool verb_import(const Options *options, GError **error)
+/* FEED takes the path of the daemon's ingest socket. */
+static bool feed_daemon(const Options *options,
+                        bool (*feed)(const Options *options, const char *socket, GError **error),
+                        GError **error)
 {
         char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
-        bool ok = feed_path(options, options->socket ? options->socket : found, error);
+        bool ok = feed(options, options->socket ? options->socket : found, error);
 
         free(found);
         return ok;
 }
 
+bool verb_import(const Options *options, GError **error)
+{
+        return feed_daemon(options, feed_path, error);
+}
+
 bool verb_feed(const Options *options, GError **error)
 {
-        char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
-        const char *socket = options->socket ? options->socket : found;
-        bool ok = is_path(*options->arguments) ? feed_path(options, socket, error)
-                                               : feed_session(options, socket, error);
-
-        free(found);
-        return ok;
+        return feed_daemon(options, is_path(*options->arguments) ? feed_path : feed_session, error);
 }

@@ -22,7 +22,6 @@ typedef struct CtfTraces {
         CtfTracesStream *streams; /* owned: one for each of the reader's */
         guint n_opened;           /* of them: of those a batch has EVENT_ITEM_OPEN */
         CtfDataStream *pending; /* borrowed: its item did not fit into the batch before; or NULL */
-        bool has_jit_events;
 } CtfTraces;
 
 static bool ctf_source_is(int fd, mode_t mode)
@@ -74,7 +73,6 @@ static EventSource *ctf_source_open(int fd, const char *path, EventUse use, GErr
         }
         source = g_new0(CtfTraces, 1);
         source->source.type = &CTF_SOURCE;
-        source->has_jit_events = use != EVENT_USE_CODE_MAPS;
         source->reader = reader;
         streams = ctf_reader_streams(reader);
         source->streams = g_new0(CtfTracesStream, streams->len);
@@ -257,11 +255,6 @@ static uint64_t ctf_source_n_bytes(const EventSource *data)
         return ctf_reader_n_bytes(((const CtfTraces *)data)->reader);
 }
 
-static bool ctf_source_has_jit_events(const EventSource *data)
-{
-        return ((const CtfTraces *)data)->has_jit_events;
-}
-
 static void ctf_source_report(const EventSource *data, FeederReport *ret_report)
 {
         ctf_reader_report(((const CtfTraces *)data)->reader, ret_report);
@@ -278,7 +271,6 @@ const EventSourceType CTF_SOURCE = {
         .close = ctf_source_close,
         .fill = ctf_source_fill,
         .n_bytes = ctf_source_n_bytes,
-        .has_jit_events = ctf_source_has_jit_events,
         .report = ctf_source_report,
         .counts = ctf_source_counts,
 };

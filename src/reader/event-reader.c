@@ -19,7 +19,8 @@
 static const EventSourceType *const SOURCES[] = {&CTF_SOURCE, &NETTRACE_SOURCE, &SNAPSHOT_SOURCE};
 
 struct EventReader {
-        char *path;          /* owned */
+        char *path; /* owned */
+        EventUse use;
         EventSource *source; /* owned */
         EventBatch batches[N_BATCHES];
         Ahead *ahead; /* owned */
@@ -30,7 +31,7 @@ static void event_reader_fail(const EventReader *reader, GError **error, const c
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", reader->path, what);
 }
 
-static EventSource *event_reader_open(const EventReader *reader, EventUse use, GError **error)
+static EventSource *event_reader_open(const EventReader *reader, GError **error)
 {
         FD_AUTO int fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         struct stat st;
@@ -42,7 +43,7 @@ static EventSource *event_reader_open(const EventReader *reader, EventUse use, G
         }
         for (i = 0; i < G_N_ELEMENTS(SOURCES); i++)
                 if (SOURCES[i]->is(fd, st.st_mode))
-                        return SOURCES[i]->open(fd_steal(&fd), reader->path, use, error);
+                        return SOURCES[i]->open(fd_steal(&fd), reader->path, reader->use, error);
         event_reader_fail(reader, error, TRACE_NEITHER);
         return NULL;
 }
@@ -66,7 +67,8 @@ EventReader *event_reader_new(const char *path, EventUse use, GError **error)
         size_t i;
 
         reader->path = g_strdup(path);
-        reader->source = event_reader_open(reader, use, error);
+        reader->use = use;
+        reader->source = event_reader_open(reader, error);
         if (!reader->source) {
                 event_reader_free(reader);
                 return NULL;
@@ -102,7 +104,10 @@ EventBatch *event_reader_next(EventReader *reader)
 
 bool event_reader_has_jit_events(const EventReader *reader)
 {
-        return reader->source->type->has_jit_events(reader->source);
+        const EventSourceType *type = reader->source->type;
+
+        return type->has_jit_events ? type->has_jit_events(reader->source)
+                                    : reader->use != EVENT_USE_CODE_MAPS;
 }
 
 uint64_t event_reader_n_bytes(const EventReader *reader)

@@ -33,7 +33,7 @@ struct EventSourceType {
          * path. */
         EventReadResult (*fill)(EventSource *source, EventBatch *batch, GError **error);
         uint64_t (*n_bytes)(const EventSource *source);
-        bool (*has_jit_events)(const EventSource *source);
+        bool (*has_jit_events)(const EventSource *source); /* NULL: if they were asked for */
         void (*report)(const EventSource *source, FeederReport *ret_report);
         GHashTable *(*counts)(const EventSource *source); /* NULL: it counts no events by name */
 };

@@ -18,7 +18,6 @@ typedef struct NettraceSource {
         NettraceItem pending;      /* an item that did not fit into the batch before; or NONE */
         Record record;             /* of that */
         StreamGap gap;             /* of that */
-        bool has_jit_events;
 } NettraceSource;
 
 static bool nettrace_source_is(int fd, mode_t mode)
@@ -41,7 +40,6 @@ static EventSource *nettrace_source_open(int fd, const char *path, EventUse use,
         NettraceSource *source = g_new0(NettraceSource, 1);
 
         source->source.type = &NETTRACE_SOURCE;
-        source->has_jit_events = use != EVENT_USE_CODE_MAPS;
         source->reader = nettrace_reader_new(use);
         source->file.fd = -1;
         if (!nettrace_file_init(&source->file, fd, error)) {
@@ -135,11 +133,6 @@ static uint64_t nettrace_source_n_bytes(const EventSource *data)
         return ((const NettraceSource *)data)->file.size;
 }
 
-static bool nettrace_source_has_jit_events(const EventSource *data)
-{
-        return ((const NettraceSource *)data)->has_jit_events;
-}
-
 static void nettrace_source_report(const EventSource *data, FeederReport *ret_report)
 {
         nettrace_reader_report(((const NettraceSource *)data)->reader, ret_report);
@@ -156,7 +149,6 @@ const EventSourceType NETTRACE_SOURCE = {
         .close = nettrace_source_close,
         .fill = nettrace_source_fill,
         .n_bytes = nettrace_source_n_bytes,
-        .has_jit_events = nettrace_source_has_jit_events,
         .report = nettrace_source_report,
         .counts = nettrace_source_counts,
 };

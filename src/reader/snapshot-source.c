@@ -207,8 +207,7 @@ static int snapshot_source_take_frame(SnapshotSource *source, EventBatch *batch,
 
 static EventReadResult snapshot_source_damaged(GError **error)
 {
-        g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                            "a damaged snapshot: make it again with clrsym snapshot");
+        g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, SNAPSHOT_DAMAGED);
         return EVENT_READ_ERROR;
 }
 

@@ -11,8 +11,6 @@
 #include <zlib.h>
 
 #define BUFFER_SIZE (256u << 10)
-/* What to do about a file that is damaged, or of another format. */
-#define MAKE_AGAIN "make it again with clrsym snapshot"
 /* Bytes of the first line; no snapshot has a longer one. */
 #define MAX_LINE 128
 
@@ -94,13 +92,13 @@ static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, G
                 return snapshot_reader_fail(reader, error, snapshot_reader_find_other(reader));
         if (format != SNAPSHOT_FORMAT) {
                 other = g_strdup_printf("a snapshot of format %" G_GUINT64_FORMAT
-                                        ", this clrsym reads %u: " MAKE_AGAIN,
+                                        ", this clrsym reads %u: " SNAPSHOT_MAKE_AGAIN,
                                         format, SNAPSHOT_FORMAT);
                 return snapshot_reader_fail(reader, error, other);
         }
         if (g_strv_length(words) != 4 ||
             (strcmp(words[3], "jit=no") && strcmp(words[3], "jit=yes")))
-                return snapshot_reader_fail(reader, error, "a damaged snapshot: " MAKE_AGAIN);
+                return snapshot_reader_fail(reader, error, SNAPSHOT_DAMAGED);
         reader->has_jit_events = !strcmp(words[3], "jit=yes");
         if (jit_events && !reader->has_jit_events)
                 return snapshot_reader_fail(reader, error,
@@ -154,8 +152,9 @@ static bool snapshot_reader_check_end(SnapshotReader *reader, GError **error)
         if (!snapshot_reader_fill(reader, error))
                 return false;
         return reader->begin == reader->end ||
-               snapshot_reader_fail(reader, error,
-                                    "a damaged snapshot, with more after its end: " MAKE_AGAIN);
+               snapshot_reader_fail(
+                       reader, error,
+                       "a damaged snapshot, with more after its end: " SNAPSHOT_MAKE_AGAIN);
 }
 
 /* Unpacks some of what was read, to N bytes of output. Returns what inflate() does. */
@@ -183,7 +182,7 @@ ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, 
                         return -1;
                 if (reader->begin == reader->end) {
                         snapshot_reader_fail(reader, error,
-                                             "a snapshot that was cut off: " MAKE_AGAIN);
+                                             "a snapshot that was cut off: " SNAPSHOT_MAKE_AGAIN);
                         return -1;
                 }
                 switch (snapshot_reader_unpack(reader, &n)) {
@@ -194,7 +193,7 @@ ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, 
                 case Z_OK:
                         break;
                 default:
-                        snapshot_reader_fail(reader, error, "a damaged snapshot: " MAKE_AGAIN);
+                        snapshot_reader_fail(reader, error, SNAPSHOT_DAMAGED);
                         return -1;
                 }
         }

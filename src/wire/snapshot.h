@@ -21,6 +21,10 @@
         "neither a snapshot nor a directory: a trace is one, with a file \"metadata\" in it, "     \
         "here or below; or a .nettrace file"
 
+/* What to do about a file that is damaged, or of another format; and what a damaged file is. */
+#define SNAPSHOT_MAKE_AGAIN "make it again with clrsym snapshot"
+#define SNAPSHOT_DAMAGED    "a damaged snapshot: " SNAPSHOT_MAKE_AGAIN
+
 typedef struct SnapshotWriter SnapshotWriter;
 
 /*
