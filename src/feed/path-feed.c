@@ -5,7 +5,6 @@
 #include "util/fd.h"
 #include "util/unix-socket.h"
 #include "wire/ingest-client.h"
-#include "wire/program-names.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +23,6 @@ typedef struct PathFeed {
         bool has_streams;     /* at least one was opened */
         int fd;               /* to the daemon; -1: none */
         GByteArray *out;      /* owned */
-        ProgramNames programs;
         uint64_t n_too_large; /* records that no frame can hold */
         PathFeedResult result;
 } PathFeed;
@@ -169,8 +167,6 @@ static bool feed_put(PathFeed *feed, const IngestStream *stream, const EventItem
                             feed->path);
                 return false;
         }
-        if (program_names_note(&feed->programs, record))
-                ingest_put_program(ingest_client_batch(feed->client), stream->number, record);
         return true;
 }
 
@@ -264,7 +260,6 @@ bool path_feed_run(const char *socket, const char *path, bool jit_events,
         *ret_result = feed.result;
         ingest_client_disconnect(feed.client);
         ingest_client_free(feed.client);
-        program_names_clear(&feed.programs);
         g_ptr_array_unref(feed.streams);
         g_byte_array_unref(feed.out);
         fd_clear(&feed.fd);
