@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/output-form.h"
 
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/saved-profile.h"
 #include "profile/profile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-clock.h"
 
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "util/proc.h"
 
 #include <time.h>

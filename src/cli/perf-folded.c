@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-folded.h"
 
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "perf/folded-text.h"
 
 #include <errno.h>
@@ -46,9 +46,9 @@ static uint32_t frame_of_label(FoldedReader *reader, const char *label)
         if (known)
                 return GPOINTER_TO_UINT(known) - 1;
         name = g_strdup(label);
-        if (cut_suffix(name, folded_annotation(STREAM_MANAGED)))
+        if (cut_suffix(name, folded_annotation(NAMED_MANAGED)))
                 frame.kind = FRAME_MANAGED;
-        else if (cut_suffix(name, folded_annotation(STREAM_KERNEL)))
+        else if (cut_suffix(name, folded_annotation(NAMED_KERNEL)))
                 frame.kind = FRAME_KERNEL;
         frame.is_marked = cut_suffix(name, " ~") || cut_suffix(name, "_~");
         frame.name = name;

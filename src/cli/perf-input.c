@@ -2,7 +2,7 @@
 #include "cli/perf-input.h"
 
 #include "cli/perf-folded.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/saved-profile.h"
 #include "util/fd.h"
 
@@ -49,7 +49,7 @@ static const char *input_find_advice(const char *path)
                                     : NULL;
 }
 
-bool perf_input_check(const char *path, GError **error)
+bool perf_input_check(const char *path, bool is_forced, GError **error)
 {
         g_autofree char *inner = g_build_filename(path, PERF_FILE, NULL);
         const char *shown = *path ? path : "\"\"";
@@ -58,14 +58,23 @@ bool perf_input_check(const char *path, GError **error)
 
         if (!strcmp(path, "-"))
                 g_set_error_literal(error, PERF_ERROR, 0,
-                                    "a recording is not read from a pipe, because perf reads it "
-                                    "twice: write it to a file, and give that");
+                                    "a recording is not read from a pipe, because clrsym reads it "
+                                    "three times: write it to a file, and give that");
         else if (stat(path, &st) < 0)
                 g_set_error(error, PERF_ERROR, 0, "cannot open the recording %s: %s", shown,
                             g_strerror(errno));
-        else if (S_ISDIR(st.st_mode) && !g_file_test(inner, G_FILE_TEST_EXISTS))
+        else if (S_ISDIR(st.st_mode) && g_file_test(inner, G_FILE_TEST_EXISTS))
+                g_set_error(error, PERF_ERROR, 0,
+                            "%s is a directory that perf record --threads made, which clrsym does "
+                            "not read: record without --threads",
+                            shown);
+        else if (S_ISDIR(st.st_mode))
                 g_set_error(error, PERF_ERROR, 0,
                             "%s is a directory, not a recording: give a file in it", shown);
+        else if (!is_forced && st.st_uid != geteuid() && st.st_uid != 0)
+                g_set_error(error, PERF_ERROR, 0,
+                            "%s belongs to another user, who chose what is in it: --force reads it",
+                            shown);
         else if (S_ISREG(st.st_mode) && st.st_size == 0)
                 g_set_error(error, PERF_ERROR, 0, "%s is empty: record again", shown);
         else if (g_str_has_suffix(path, SAVED_ENDING))

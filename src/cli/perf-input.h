@@ -10,6 +10,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* PATH is neither of the runtime's samples nor of named ones. False with ERROR set: nor of perf's.
- */
-bool perf_input_check(const char *path, GError **error);
+/* PATH is neither of the runtime's samples nor of named ones. False with ERROR set: nor of perf's,
+ * or of another user, unless it IS_FORCED. */
+bool perf_input_check(const char *path, bool is_forced, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-match.h"
 
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * perf script runs twice, each time with clrsym's filter. The first run is a survey: which clock
- * was used, and where each process has possibly managed code. That is compared with the trace
- * before anything is named. In the second run the filter names frames: it prints text or folded
- * stacks itself; for the other formats it sends its samples to this program.
+ * The recording is read three times (unwind/sample-file.h). After the second reading it is known
+ * which clock was used, and where each process has possibly managed code. That is compared with the
+ * trace before anything is named. The third reading names frames, once for each output that is text
+ * and once for all others.
  */
 
 #include "cli/perf-naming.h"
@@ -16,68 +16,51 @@
 #include "cli/perf-match.h"
 #include "cli/perf-nettrace.h"
 #include "cli/perf-profile.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/perf-stacks.h"
 #include "cli/perf-summary.h"
 #include "cli/progress.h"
 #include "cli/saved-profile.h"
-#include "nettrace/file.h"
 #include "perf/counts.h"
-#include "perf/osr-callers.h"
-#include "perf/settings.h"
-#include "unwind/stack-file.h"
+#include "perf/chain.h"
+#include "symbols/code-places.h"
+#include "unwind/sample-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
 #include "util/proc.h"
 #include "util/message.h"
-#include "util/remove-tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * What the filter is to print, as its setting. To add a format of files: a writer in src/profile
- * (profile.h, writers.h, FORMS in write.c), nothing here.
- */
-static const char *const FORMS[_FORM_MAX] = {
-        [FORM_TEXT] = "text", [FORM_STREAM] = "stream", /* src/profile writes it */
-};
-
 typedef struct Naming {
         const PerfNaming *job;  /* borrowed */
         const Options *options; /* of the job */
         const char *input;      /* the same */
-        FormType form;          /* of what is written now */
+        FormType form;          /* of the output that is written now */
         bool is_nettrace;       /* the samples are those of the runtime, in a .nettrace file */
-        PerfPrograms programs;
+        SampleFile file;        /* of perf, if they are not */
+        KernelSymbols *kernel;  /* owned, and the two below, for FILE */
+        DebugFiles *debug;
+        DebugFinder finder; /* of DEBUG */
+        CodePlaces *places;
+        ChainNamer chains;    /* during a run */
         Recording *recording; /* owned */
-        GString *line;        /* owned: the incomplete last line of perf's output */
         clrsym *handle;       /* owned; NULL: there is no daemon, and no trace */
-        char *directory;      /* owned: holds the snapshot and the cache; NULL: there is none */
-        char *snapshot;       /* owned: is read instead of the trace */
-        PerfStacks stacks;    /* its samples are read instead of the input, if there are any */
-        char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
-        const char *event; /* NULL: all */
+        const char *event;    /* NULL: all */
         PerfClock clock;
         bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_daemon() */
         bool has_images;    /* this machine's files can be those of the recording */
-        char *report;       /* owned: the filter's counts */
+        Counts counts;      /* of the last run */
         GArray *maps;       /* owned: of ProcessMap */
         GPtrArray *notes;   /* owned strings: for stderr */
         bool has_failed;    /* an output is not written */
         bool is_to_rescue;  /* for another reason than that its reader went away */
 } Naming;
-
-/* The file that perf reads. */
-static const char *naming_samples(const Naming *naming)
-{
-        return naming->stacks.samples ? naming->stacks.samples : naming->input;
-}
 
 static void print_notes(Naming *naming)
 {
@@ -88,69 +71,95 @@ static void print_notes(Naming *naming)
         g_ptr_array_set_size(naming->notes, 0);
 }
 
-static bool take_line_bytes(const char *bytes, size_t n, void *data)
+static void naming_take_record(void *data, const struct perf_event_header *record, uint64_t time)
 {
         Naming *naming = data;
-        const char *end;
 
-        while ((end = memchr(bytes, '\n', n))) {
-                g_string_append_len(naming->line, bytes, end - bytes);
-                recording_take_line(naming->recording, naming->line->str);
-                g_string_truncate(naming->line, 0);
-                n -= (size_t)(end - bytes) + 1;
-                bytes = end + 1;
-        }
-        g_string_append_len(naming->line, bytes, (gssize)n);
-        return true;
+        recording_take_record(naming->recording, record, time);
+        kernel_symbols_take(naming->kernel, record);
 }
 
-static bool take_survey(Naming *naming, const char *report, GError **error)
+/* Where the process may have managed code, by the callers of SAMPLE. */
+static void naming_add_addresses(Naming *naming, RecordingProcess *process,
+                                 const PerfSample *sample)
 {
-        g_auto(GStrv) lines = g_strsplit(report, "\n", -1);
-        size_t i;
+        Chain chain = chain_of(sample->chain, sample->n_chain);
+        ChainLink link;
 
-        for (i = 0; lines[i]; i++)
-                if (*lines[i] && !recording_take_survey(naming->recording, lines[i])) {
-                        g_set_error(error, PERF_ERROR, 0,
-                                    "%s, perf's filter, is of another version than this program",
-                                    naming->programs.filter);
-                        return false;
-                }
-        recording_finish(naming->recording);
-        return true;
+        if (!chain_has_links(chain))
+                chain = chain_of(&sample->ip, 1);
+        while (chain_next(&chain, &link)) {
+                const char *dso = link.is_user ? code_places_find_dso(naming->places, sample->pid,
+                                                                      sample->time, link.address)
+                                               : NULL;
+                const MappingKind kind = mapping_kind_of_dso(dso);
+
+                if (kind == MAPPING_JITTED || kind == MAPPING_IMAGE)
+                        recording_process_add(process, link.address, sample->time);
+        }
 }
 
+static void naming_take_sample(void *data, const PerfAttr *event, const PerfSample *sample)
+{
+        Naming *naming = data;
+        RecordingProcess *process;
+        char buffer[16];
+
+        recording_take_sample(naming->recording, event, sample,
+                              sample_file_comm(&naming->file, sample->tid, sample->time, buffer));
+        process = recording_wants_addresses(naming->recording, sample);
+        if (process)
+                naming_add_addresses(naming, process, sample);
+}
+
+static void naming_note_stacks_found(Naming *naming)
+{
+        g_auto(StackCounts) counts = {0};
+        const SampleFile *file = &naming->file;
+
+        if (file->walk) {
+                stack_walk_count(file->walk, &counts);
+                perf_stacks_note(&counts, naming->notes);
+        }
+        if (file->data.is_cut)
+                g_ptr_array_add(naming->notes,
+                                g_strdup_printf("%s is truncated: its last samples are missing",
+                                                naming->input));
+        if (file->n_damaged)
+                g_ptr_array_add(naming->notes,
+                                g_strdup_printf("%" G_GUINT64_FORMAT
+                                                " samples of %s are damaged and left out",
+                                                (guint64)file->n_damaged, naming->input));
+}
+
+/* The first two readings. */
 static bool naming_survey(Naming *naming, GError **error)
 {
-        static const char *const ARGUMENTS[] = {"--ns",
-                                                "--header",
-                                                "--show-mmap-events",
-                                                "--show-namespace-events",
-                                                "--show-lost-events",
-                                                NULL};
-        g_autoptr(GPtrArray) settings = g_ptr_array_new();
-        const PerfRun run = {
-                .input = naming_samples(naming),
-                .arguments = ARGUMENTS,
-                .settings = settings,
-                .is_forced = options_has(naming->options, OPTION_FORCE),
-                .output_fd = -1,
-                .fn = take_line_bytes,
-                .data = naming,
-        };
-        PerfResult result;
-        bool ok;
+        const SampleFileCalls calls = {naming_take_record, naming_take_sample, naming};
+        g_autoptr(MethodCodes) codes = NULL;
+        StackSources sources = {.debug = &naming->finder};
+        MethodFinder methods;
 
-        g_ptr_array_add(settings, (char *)"format=survey");
-        ok = perf_run(&naming->programs, &run, &result, error) &&
-             take_survey(naming, result.report, error);
-        perf_result_deinit(&result);
-        if (ok && naming->recording->processes->len == 0) {
-                g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "%s has no samples: record again",
-                            naming->input);
+        if (naming->job->memory && naming->handle) {
+                codes = method_codes_new(naming->handle, naming->job->memory,
+                                         proc_own_clock_ahead());
+                methods = method_codes_finder(codes);
+                sources.methods = &methods;
+        }
+        recording_take_header(naming->recording, &naming->file.data);
+        if (!sample_file_scan(&naming->file, &sources, &calls, error) ||
+            !sample_file_walk(&naming->file, &calls, error)) {
+                g_prefix_error(error, "cannot read the recording %s: ", naming->input);
                 return false;
         }
-        return ok;
+        naming_note_stacks_found(naming);
+        g_clear_pointer(&naming->file.walk, stack_walk_free);
+        recording_finish(naming->recording);
+        if (naming->recording->processes->len)
+                return true;
+        g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "%s has no samples: record again",
+                    naming->input);
+        return false;
 }
 
 static bool choose_event(Naming *naming, GError **error)
@@ -222,36 +231,6 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
-/* A file that opens at once. */
-static bool is_snapshot(const char *trace)
-{
-        FD_AUTO int fd = open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        struct stat st;
-
-        return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !nettrace_file_is(fd);
-}
-
-/* For files that are removed at the end, if there is no $TMPDIR. */
-static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
-
-static bool naming_make_directory(Naming *naming, GError **error)
-{
-        size_t i;
-
-        if (!naming->directory)
-                naming->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
-        /* $TMPDIR can be that of a program, and missing here. */
-        for (i = 0; !naming->directory && i < G_N_ELEMENTS(OTHER_PLACES); i++) {
-                g_autofree char *path = g_build_filename(OTHER_PLACES[i], "clrsym-XXXXXX", NULL);
-
-                if (g_mkdtemp(path))
-                        naming->directory = g_steal_pointer(&path);
-        }
-        if (naming->directory)
-                g_clear_error(error);
-        return naming->directory != NULL;
-}
-
 static void naming_note_no_events(Naming *naming, const char *why)
 {
         g_ptr_array_add(
@@ -263,7 +242,6 @@ static void naming_note_no_events(Naming *naming, const char *why)
                                 why ? why : "no daemon answers"));
 }
 
-/* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
 static bool open_handle(Naming *naming, GError **error)
 {
         Progress progress;
@@ -278,12 +256,6 @@ static bool open_handle(Naming *naming, GError **error)
 
         if (naming->handle || naming->has_no_events)
                 return true;
-        if (how.trace && !is_snapshot(how.trace)) {
-                if (!naming_make_directory(naming, error))
-                        return false;
-                naming->snapshot = g_build_filename(naming->directory, "snapshot", NULL);
-                how.save = naming->snapshot;
-        }
         progress_init(&progress, how.trace);
         r = clrsym_open(&naming->handle, &how, &message);
         progress_end(&progress);
@@ -299,51 +271,6 @@ static bool open_handle(Naming *naming, GError **error)
         return r >= 0;
 }
 
-static bool naming_unwind(Naming *naming, GError **error)
-{
-        g_autoptr(DebugFiles) files = NULL;
-        g_autoptr(MethodCodes) codes = NULL;
-        StackSources sources = {0};
-        MethodFinder methods;
-        DebugFinder debug;
-
-        if (!stack_file_is(naming->input))
-                return true;
-        if (!naming_make_directory(naming, error))
-                return false;
-        if (naming->job->memory && !open_handle(naming, error))
-                return false;
-        if (naming->job->memory && naming->handle) {
-                codes = method_codes_new(naming->handle, naming->job->memory,
-                                         proc_own_clock_ahead());
-                methods = method_codes_finder(codes);
-                sources.methods = &methods;
-        }
-        files = debug_files_new(naming->options->symbols);
-        debug = debug_files_finder(files);
-        sources.debug = &debug;
-        perf_stacks_unwind(naming->input, &sources, naming->directory, &naming->stacks,
-                           naming->notes);
-        return true;
-}
-
-/* Native code gets its names from perf. */
-static bool naming_find_debug_files(Naming *naming, GError **error)
-{
-        g_autoptr(GHashTable) found =
-                debug_files_find(naming->recording->binaries, naming->options->symbols);
-
-        if (g_hash_table_size(found) == 0)
-                return true;
-        if (!naming_make_directory(naming, error))
-                return false;
-        naming->cache = g_build_filename(naming->directory, "cache", NULL);
-        if (g_mkdir(naming->cache, 0700) == 0)
-                return debug_files_link(found, naming->cache, error);
-        g_set_error(error, PERF_ERROR, 0, "cannot make %s: %s", naming->cache, g_strerror(errno));
-        return false;
-}
-
 static void add_setting(GPtrArray *settings, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void add_setting(GPtrArray *settings, const char *format, ...)
 {
@@ -354,16 +281,15 @@ static void add_setting(GPtrArray *settings, const char *format, ...)
         va_end(arguments);
 }
 
-/* The filter's settings. */
-static GPtrArray *filter_settings(const Naming *naming)
+/* The Namer's settings. */
+static GPtrArray *naming_settings(const Naming *naming)
 {
         const Options *options = naming->options;
         GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
-        const char *trace = naming->snapshot ? naming->snapshot : options->trace;
+        const char *trace = options->trace;
         g_autoptr(GPtrArray) packed = NULL;
         guint i;
 
-        add_setting(settings, "format=%s", FORMS[naming->form]);
         if (!naming->is_nettrace)
                 add_setting(settings, "mapped-only");
         else if (!trace && !options->socket)
@@ -384,8 +310,6 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "annotate");
         if (naming->job->is_over)
                 add_setting(settings, "wait=0");
-        if (naming->stacks.hidden)
-                add_setting(settings, "callers=%s", naming->stacks.hidden);
         if (naming->event)
                 add_setting(settings, "event=%s", naming->event);
         if (options_has(options, OPTION_LINES))
@@ -440,7 +364,7 @@ static void naming_print_summary(const Naming *naming)
                 .options = naming->options,
                 .recording = naming->recording,
                 .input = naming->input,
-                .report = naming->report,
+                .counts = &naming->counts,
                 .has_images = naming->has_images,
                 .is_nettrace = naming->is_nettrace,
                 .is_over = naming->job->is_over,
@@ -449,10 +373,53 @@ static void naming_print_summary(const Naming *naming)
         perf_summary_print(&summary);
 }
 
-static bool run_filter(Naming *naming, PerfRun *run, GError **error)
+/* A CodeFinder's function. */
+static bool naming_find_code(void *data, const BatchSample *sample, uint64_t address, bool is_user,
+                             CodePlace *ret)
 {
-        static const char *const NO_ARGUMENTS[] = {NULL};
-        g_autoptr(GPtrArray) settings = filter_settings(naming);
+        const Naming *naming = data;
+
+        return code_places_find(naming->places, sample->pid, sample->time, address, is_user, ret);
+}
+
+/* A QueuedSampleFn. */
+static bool naming_name_sample(const QueuedSample *sample, void *data)
+{
+        Naming *naming = data;
+        const PerfAttr *event = &g_array_index(naming->file.data.attrs, PerfAttr, sample->event);
+        char buffer[16];
+        const ChainSample row = {
+                .pid = sample->pid,
+                .tid = sample->tid,
+                .cpu = sample->cpu,
+                .ip = sample->ip,
+                .time = sample->time,
+                .period = sample->period,
+                .comm = sample_file_comm(&naming->file, sample->tid, sample->time, buffer),
+                .event = event->name,
+                .chain = sample->chain,
+                .n_chain = sample->n_chain,
+                .max_frames = sample_file_max_frames(&naming->file, event),
+        };
+
+        return chain_namer_add(&naming->chains, &row);
+}
+
+static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_result, GError **error)
+{
+        bool ok;
+
+        run->callers = &naming->file.callers;
+        naming->chains = (ChainNamer){.namer = &run->namer, .code = {naming_find_code, naming}};
+        ok = perf_run_begin(run);
+        run->namer.resolver.has_exact_clock = naming->clock.is_exact;
+        ok = ok && sample_file_read(&naming->file, naming_name_sample, naming, error);
+        return perf_run_end(run, ok, ret_result, error);
+}
+
+static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
+{
+        g_autoptr(GPtrArray) settings = naming_settings(naming);
         char *mappings = mappings_text(naming);
         PerfResult result;
         bool ok;
@@ -462,21 +429,13 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
                 return false;
         }
         run->mappings = mappings;
-        run->cache = naming->cache;
-        run->is_forced = options_has(naming->options, OPTION_FORCE);
-        run->input = naming_samples(naming);
-        run->arguments = NO_ARGUMENTS;
         run->settings = settings;
-        ok = naming->is_nettrace ? perf_nettrace_run(run, &result, error)
-                                 : perf_run(&naming->programs, run, &result, error);
-        if (ok) {
-                message_pass_on(result.messages);
-                g_free(naming->report);
-                naming->report = g_steal_pointer(&result.report);
-        } else if (result.is_reader_gone) {
+        run->handle = naming->handle;
+        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, run, &result, error)
+                                 : naming_run_samples(naming, run, &result, error);
+        naming->counts = result.counts;
+        if (!ok && result.is_reader_gone)
                 g_clear_error(error);
-        }
-        perf_result_deinit(&result);
         free(mappings);
         return ok;
 }
@@ -499,7 +458,7 @@ static void keep_failure(GError *failure, GError **error)
         g_error_free(failure);
 }
 
-/* The filter itself writes. PATH NULL: to stdout. */
+/* Text. PATH NULL: to stdout. */
 static bool write_directly(Naming *naming, const char *path, GError **error)
 {
         g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
@@ -508,7 +467,7 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
 
         if (r == 0) {
                 run.output_fd = output.fd;
-                if (!run_filter(naming, &run, error)) {
+                if (!naming_run_output(naming, &run, error)) {
                         g_prefix_error(error, "%s was not written: ", path ? path : "the text");
                         return false;
                 }
@@ -528,14 +487,14 @@ static const char *output_path(const char *output)
         return g_strcmp0(output, "-") ? output : NULL;
 }
 
-/* The filter prints text; all else is made of a profile. */
+/* The Namer prints text; all else is made of a profile. */
 static FormType form_of_output(const char *output)
 {
         ProfileForm form;
 
         return output && (profile_form_of_path(output, &form) ||
                           g_str_has_suffix(output, SAVED_ENDING))
-                       ? FORM_STREAM
+                       ? FORM_SINK
                        : FORM_TEXT;
 }
 
@@ -550,7 +509,7 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
                 const char *path = job->outputs[i];
                 GError *failure = NULL;
 
-                if (form_of_output(output_path(path)) != FORM_STREAM)
+                if (form_of_output(output_path(path)) != FORM_SINK)
                         continue;
                 if ((g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
                             profile, path, options, &failure))
@@ -601,20 +560,14 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
 static bool run_profile(Naming *naming, GError **error)
 {
         PerfProfile profile;
-        PerfRun run = {.output_fd = -1, .fn = perf_profile_take, .data = &profile};
+        SampleSink sink = perf_profile_sink(&profile);
+        PerfRun run = {.output_fd = -1, .sink = &sink};
         bool ok;
 
         perf_profile_init(&profile, naming->job->activity, naming->job->into);
         profile.is_before = naming->job->is_before;
-        ok = run_filter(naming, &run, error);
-        if (ok && !stream_reader_is_whole(profile.reader)) {
-                g_set_error(error, PERF_ERROR, 0,
-                            "what %s sends cannot be understood: it is of another version than "
-                            "this program",
-                            naming->programs.filter);
-                ok = false;
-        }
-        ok = ok && write_profiles(naming, profile.profile, error);
+        ok = naming_run_output(naming, &run, error) &&
+             write_profiles(naming, profile.profile, error);
         perf_profile_deinit(&profile);
         return ok;
 }
@@ -630,14 +583,14 @@ static bool naming_write(Naming *naming, GError **error)
                 GError *failure = NULL;
 
                 naming->form = form_of_output(path);
-                has_profile |= naming->form == FORM_STREAM;
-                if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
+                has_profile |= naming->form == FORM_SINK;
+                if (naming->form != FORM_SINK && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
                         naming->is_to_rescue |= failure && job->is_rescued;
                         keep_failure(failure, error);
                 }
         }
-        naming->form = FORM_STREAM;
+        naming->form = FORM_SINK;
         if (has_profile || naming->is_to_rescue) {
                 GError *failure = NULL;
 
@@ -709,12 +662,30 @@ static bool naming_find_processes(Naming *naming, GError **error)
                           naming->maps, naming->notes, error);
 }
 
+static bool naming_open(Naming *naming, GError **error)
+{
+        const bool is_forced = options_has(naming->options, OPTION_FORCE);
+
+        if (!perf_input_check(naming->input, is_forced, error))
+                return false;
+        if (!sample_file_open(&naming->file, naming->input, error)) {
+                g_prefix_error(error, "cannot read the recording %s: ", naming->input);
+                return false;
+        }
+        naming->file.stops = perf_caught_signal;
+        naming->debug = debug_files_new(naming->options->symbols);
+        naming->finder = debug_files_finder(naming->debug);
+        naming->kernel = kernel_symbols_new(&naming->file.data.features);
+        naming->places = code_places_new(naming->file.spaces, &naming->file.data.features,
+                                         naming->kernel, &naming->finder);
+        /* The code of methods is found by events. */
+        return !naming->job->memory || open_handle(naming, error);
+}
+
 static bool naming_run(Naming *naming, GError **error)
 {
-        if (!perf_input_check(naming->input, error) ||
-            !perf_programs_find(&naming->programs, error) || !naming_unwind(naming, error) ||
-            !naming_survey(naming, error) || !choose_event(naming, error) ||
-            !open_handle(naming, error) || !naming_find_debug_files(naming, error))
+        if (!naming_open(naming, error) || !naming_survey(naming, error) ||
+            !choose_event(naming, error) || !open_handle(naming, error))
                 return false;
         note_stacks(naming);
         if (!naming_find_processes(naming, error))
@@ -723,8 +694,19 @@ static bool naming_run(Naming *naming, GError **error)
         if (naming->job->activity)
                 naming->job->activity->clock_offset = naming->clock.offset;
         print_notes(naming);
-        g_clear_pointer(&naming->handle, clrsym_close);
         return naming_write(naming, error);
+}
+
+static void naming_deinit(Naming *naming)
+{
+        clrsym_close(naming->handle);
+        sample_file_close(&naming->file);
+        code_places_free(naming->places);
+        kernel_symbols_free(naming->kernel);
+        debug_files_free(naming->debug);
+        recording_free(naming->recording);
+        g_array_unref(naming->maps);
+        g_ptr_array_unref(naming->notes);
 }
 
 /* Its samples have names already, so it needs neither perf nor a daemon. */
@@ -736,7 +718,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_STREAM) {
+                if (form_of_output(output_path(job->outputs[i])) != FORM_SINK) {
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples, but not their addresses: write it to "
                                     "a file .html, .svg, .folded, .speedscope.json or .pb.gz "
@@ -758,10 +740,10 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                 .job = job,
                 .options = job->options,
                 .input = job->input,
-                .form = naming_needs_one_event(job) ? FORM_STREAM : FORM_TEXT,
+                .form = naming_needs_one_event(job) ? FORM_SINK : FORM_TEXT,
                 .is_nettrace = perf_nettrace_is(job->input),
+                .file.data.fd = -1,
                 .recording = recording_new(),
-                .line = g_string_new(NULL),
                 .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),
                 .notes = g_ptr_array_new_with_free_func(g_free),
         };
@@ -773,21 +755,9 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         ok = is_saved             ? naming_run_saved(job, error)
              : naming.is_nettrace ? naming_run_nettrace(&naming, error)
                                   : naming_run(&naming, error);
-        clrsym_close(naming.handle);
         if (ok && !is_saved && !job->is_quiet)
                 naming_print_summary(&naming);
-        if (naming.directory)
-                remove_tree(naming.directory);
-        recording_free(naming.recording);
-        perf_programs_deinit(&naming.programs);
-        g_string_free(naming.line, TRUE);
-        g_array_unref(naming.maps);
-        g_ptr_array_unref(naming.notes);
-        g_free(naming.report);
-        g_free(naming.snapshot);
-        perf_stacks_deinit(&naming.stacks);
-        g_free(naming.cache);
-        g_free(naming.directory);
+        naming_deinit(&naming);
         caught = perf_caught_signal();
         if (caught && job->ends_by_signal)
                 perf_end_by_signal(caught);

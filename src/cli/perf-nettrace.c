@@ -2,7 +2,6 @@
 #include "cli/perf-nettrace.h"
 
 #include "nettrace/file.h"
-#include "perf/namer.h"
 #include "profile/profile.h"
 #include "record/runtime-sampler.h"
 #include "util/fd.h"
@@ -11,9 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The host of programs that are assemblies. */
 #define HOST     "dotnet"
@@ -208,35 +205,11 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
 }
 
 typedef struct SampleNaming {
-        const PerfRun *run;
-        int mappings;           /* a file with them; -1: none */
+        PerfRun *run;           /* borrowed */
         const SamplePass *pass; /* borrowed */
-        Namer namer;
-        GHashTable *programs; /* owned: pid -> owned name of its program */
-        int write_error;      /* errno; 0: none */
+        GHashTable *programs;   /* owned: pid -> owned name of its program */
         bool has_failed;
 } SampleNaming;
-
-/* A TextOutFn. */
-static int naming_output(void *data, const void *bytes, size_t n)
-{
-        SampleNaming *naming = data;
-        const char *at = bytes;
-
-        if (naming->run->output_fd < 0)
-                return naming->run->fn(bytes, n, naming->run->data) ? 0 : EPIPE;
-        while (n && !naming->write_error) {
-                ssize_t written = write(naming->run->output_fd, at, n);
-
-                if (written < 0 && errno != EINTR)
-                        naming->write_error = errno;
-                if (written <= 0)
-                        continue;
-                at += written;
-                n -= (size_t)written;
-        }
-        return naming->write_error;
-}
 
 /* "/usr/bin/dotnet app.dll x": app; "/opt/app x": app. */
 static char *program_of_command(const char *command)
@@ -257,7 +230,7 @@ static char *program_of_command(const char *command)
 static int naming_take_process(const clrsym_process *process, void *data)
 {
         SampleNaming *naming = data;
-        const Settings *settings = &naming->namer.settings;
+        const Settings *settings = &naming->run->namer.settings;
         int32_t pid = process->pid;
         size_t i;
 
@@ -283,7 +256,7 @@ static const char *naming_program(SampleNaming *naming, int32_t pid)
         return program;
 }
 
-static bool naming_add_entry(Namer *namer, uint64_t ip, StreamKind kind, const char *name)
+static bool naming_add_entry(Namer *namer, uint64_t ip, NamedKind kind, const char *name)
 {
         Entry *entry = batch_add_entry(&namer->batch);
 
@@ -298,7 +271,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
 {
         const int32_t pid = naming->pass->pid ? naming->pass->pid : sample->pid;
         const char *program = naming_program(naming, pid);
-        Namer *namer = &naming->namer;
+        Namer *namer = &naming->run->namer;
         BatchSample *added = batch_add_sample(&namer->batch);
         size_t i;
 
@@ -314,8 +287,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         added->comm = frames_text(&namer->frames, program);
         added->event = frames_text(&namer->frames, PROFILE_EVENT_MANAGED);
         if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||
-            (!sample->is_managed &&
-             !naming_add_entry(namer, 0, STREAM_NATIVE, PROFILE_NOT_MANAGED)))
+            (!sample->is_managed && !naming_add_entry(namer, 0, NAMED_NATIVE, PROFILE_NOT_MANAGED)))
                 return false;
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
@@ -324,7 +296,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
                                             .dso = IMAGE_IN_ANY};
 
                 namer->resolver.counts.n[COUNT_FRAMES]++;
-                if (!naming_add_entry(namer, ip, STREAM_UNKNOWN, NULL) ||
+                if (!naming_add_entry(namer, ip, NAMED_UNKNOWN, NULL) ||
                     !batch_resolver_add(&namer->resolver, &namer->batch, &where, MAPPING_MANAGED))
                         return false;
         }
@@ -340,9 +312,9 @@ static void naming_take_sample(void *data, const NettraceSample *sample)
         if (naming->has_failed)
                 return;
         if (!naming_add_sample(naming, sample))
-                naming->has_failed = !namer_fail_no_memory(&naming->namer);
-        else if (namer_is_full(&naming->namer))
-                naming->has_failed = !namer_flush(&naming->namer);
+                naming->has_failed = !namer_fail_no_memory(&naming->run->namer);
+        else if (namer_is_full(&naming->run->namer))
+                naming->has_failed = !namer_flush(&naming->run->namer);
 }
 
 static bool naming_goes_on(void *data)
@@ -350,72 +322,31 @@ static bool naming_goes_on(void *data)
         return !((const SampleNaming *)data)->has_failed;
 }
 
-static bool naming_init(SampleNaming *naming, const PerfRun *run, const SamplePass *pass)
+static bool naming_begin(SampleNaming *naming)
 {
-        GPtrArray *settings = run->settings;
+        Namer *namer = &naming->run->namer;
 
-        *naming = (SampleNaming){
+        if (!perf_run_begin(naming->run))
+                return false;
+        namer->resolver.has_exact_clock = true;
+        return clrsym_processes(namer->resolver.handle, naming_take_process, naming) >= 0 ||
+               namer_fail(namer, clrsym_message(namer->resolver.handle));
+}
+
+bool perf_nettrace_run(const char *path, PerfRun *run, PerfResult *ret_result, GError **error)
+{
+        SampleNaming naming = {
                 .run = run,
-                .mappings = *run->mappings ? perf_memory_file(run->mappings) : -1,
-                .pass = pass,
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
-        if (naming->mappings >= 0)
-                g_ptr_array_add(settings, g_strdup_printf("mappings=%d", naming->mappings));
-        if (!namer_init(&naming->namer, (char **)settings->pdata, (int)settings->len, naming_output,
-                        naming))
-                return false;
-        naming->namer.resolver.has_exact_clock = true;
-        return clrsym_processes(naming->namer.resolver.handle, naming_take_process, naming) >= 0 ||
-               namer_fail(&naming->namer, clrsym_message(naming->namer.resolver.handle));
-}
-
-static char *naming_report(const SampleNaming *naming)
-{
-        GString *report = g_string_new(NULL);
-        unsigned i;
-
-        for (i = 0; i < _COUNT_MAX; i++)
-                g_string_append_printf(report, "%s %" PRIu64 "\n", count_name((Count)i),
-                                       naming->namer.resolver.counts.n[i]);
-        return g_string_free(report, FALSE);
-}
-
-static char *naming_messages(const SampleNaming *naming)
-{
-        char line[300];
-
-        return namer_report_costly(&naming->namer, line, sizeof(line))
-                       ? g_strdup_printf("clrsym: %s\n", line)
-                       : g_strdup("");
-}
-
-bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **error)
-{
-        const struct sigaction ignore = {.sa_handler = SIG_IGN};
-        struct sigaction before;
-        SampleNaming naming;
-        SamplePass pass = {.path = run->input,
-                           .fn = naming_take_sample,
-                           .data = &naming,
-                           .goes_on = naming_goes_on};
+        SamplePass pass = {
+                .path = path, .fn = naming_take_sample, .data = &naming, .goes_on = naming_goes_on};
         bool ok;
 
-        /* A reader that goes away is an error of a write, so that files can be removed. */
-        sigaction(SIGPIPE, &ignore, &before);
-        ok = naming_init(&naming, run, &pass) && pass_run(&pass, error) && !naming.has_failed &&
-             namer_end(&naming.namer);
-        sigaction(SIGPIPE, &before, NULL);
-        *ret_result = (PerfResult){
-                .report = naming_report(&naming),
-                .messages = naming_messages(&naming),
-                .is_reader_gone = naming.write_error == EPIPE,
-        };
-        if (!ok && error && !*error)
-                g_set_error_literal(error, PERF_ERROR, 0, naming.namer.message);
+        naming.pass = &pass;
+        ok = naming_begin(&naming) && pass_run(&pass, error) && !naming.has_failed;
+        ok = perf_run_end(run, ok, ret_result, error);
         pass_deinit(&pass);
-        namer_deinit(&naming.namer);
-        fd_clear(&naming.mappings);
         g_hash_table_destroy(naming.programs);
         return ok;
 }

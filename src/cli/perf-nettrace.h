@@ -10,7 +10,7 @@
  */
 
 #include "cli/options.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/perf-recording.h"
 
 bool perf_nettrace_is(const char *path);
@@ -20,5 +20,5 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
 /* The mappings of the processes of a directory, as lines for the filter; "": none are known. The
  * caller frees it. */
 char *perf_nettrace_mappings(const char *path);
-/* As perf_run(), with the same settings. */
-bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **error);
+/* Names the samples of PATH. False also if the reader of the output is gone: then without ERROR. */
+bool perf_nettrace_run(const char *path, PerfRun *run, PerfResult *ret_result, GError **error);

@@ -53,44 +53,26 @@ static FrameOwner frame_owner(const ProfileFrame *frame)
                        : OWNER_OTHER;
 }
 
-static void take_line(void *data, uint32_t line, const char *file)
+static void perf_profile_take_frame(void *data, const NamedFrame *frame)
 {
-        PerfProfile *profile = data;
-
-        g_free(profile->file);
-        profile->file = g_strdup(file);
-        profile->line = line;
-}
-
-static void take_checksum(void *data, const char *checksum)
-{
-        PerfProfile *profile = data;
-
-        g_free(profile->checksum);
-        profile->checksum = g_strdup(checksum);
-}
-
-static void perf_profile_take_frame(void *data, const StreamFrame *frame, const char *name,
-                                    const char *module)
-{
-        static const FrameKind KINDS[_STREAM_KIND_MAX] = {
-                [STREAM_MANAGED] = FRAME_MANAGED,
-                [STREAM_NATIVE] = FRAME_NATIVE,
-                [STREAM_KERNEL] = FRAME_KERNEL,
-                [STREAM_UNKNOWN] = FRAME_UNKNOWN,
+        static const FrameKind KINDS[_NAMED_KIND_MAX] = {
+                [NAMED_MANAGED] = FRAME_MANAGED,
+                [NAMED_NATIVE] = FRAME_NATIVE,
+                [NAMED_KERNEL] = FRAME_KERNEL,
+                [NAMED_UNKNOWN] = FRAME_UNKNOWN,
         };
         PerfProfile *profile = data;
         const ProfileFrame row = {
-                .name = frame->n_name ? name : NULL,
-                .module = frame->n_module ? module : NULL,
+                .name = frame->name && *frame->name ? frame->name : NULL,
+                .module = frame->module && *frame->module ? frame->module : NULL,
                 .kind = KINDS[frame->kind],
-                .tier = frame->kind == STREAM_MANAGED && frame->tier != CLRSYM_TIER_UNKNOWN
-                                ? clrsym_tier_name((clrsym_tier)frame->tier)
+                .tier = frame->kind == NAMED_MANAGED && frame->tier != CLRSYM_TIER_UNKNOWN
+                                ? clrsym_tier_name(frame->tier)
                                 : NULL,
                 .is_marked = frame->is_marked,
-                .file = profile->file,
-                .line = profile->file ? profile->line : 0,
-                .checksum = profile->checksum,
+                .file = frame->file,
+                .line = frame->file ? frame->line : 0,
+                .checksum = frame->file ? frame->checksum : NULL,
         };
         uint32_t number = profile_frame(profile->profile, &row);
         const SessionRole role = frame_role(&row);
@@ -99,8 +81,6 @@ static void perf_profile_take_frame(void *data, const StreamFrame *frame, const 
         g_array_append_val(profile->frames, number);
         g_array_append_val(profile->owners, owner);
         g_array_append_val(profile->roles, role);
-        g_clear_pointer(&profile->file, g_free);
-        g_clear_pointer(&profile->checksum, g_free);
 }
 
 /* After the JIT's frames nearest to the leaf; 0: there are none. Those that it calls, in libc say,
@@ -127,12 +107,12 @@ static void insert_activity(PerfProfile *profile, const char *text, const char *
         g_array_insert_val(profile->stack, (guint)at, number);
 }
 
-static uint64_t activity_time(const PerfActivity *activity, const StreamSample *sample)
+static uint64_t activity_time(const PerfActivity *activity, const BatchSample *sample)
 {
         return sample->time + (uint64_t)activity->clock_offset;
 }
 
-static void insert_compiling(PerfProfile *profile, const StreamSample *sample, size_t at)
+static void insert_compiling(PerfProfile *profile, const BatchSample *sample, size_t at)
 {
         PerfActivity *activity = profile->activity;
         g_autoptr(GString) text = g_string_new("compiling ");
@@ -146,7 +126,7 @@ static void insert_compiling(PerfProfile *profile, const StreamSample *sample, s
 }
 
 /* False: the sample is not of a collection. */
-static bool insert_collecting(PerfProfile *profile, const StreamSample *sample, const char *comm,
+static bool insert_collecting(PerfProfile *profile, const BatchSample *sample, const char *comm,
                               const uint32_t *frames, size_t n)
 {
         const PerfActivity *activity = profile->activity;
@@ -206,7 +186,7 @@ static void move_to_session(PerfProfile *profile, size_t end)
                 g_array_append_val(profile->stack, session);
 }
 
-static void perf_profile_take_sample(void *data, const StreamSample *sample, const char *comm,
+static void perf_profile_take_sample(void *data, const BatchSample *sample, const char *comm,
                                      const char *event, const uint32_t *frames, size_t n)
 {
         PerfProfile *profile = data;
@@ -236,15 +216,11 @@ static void perf_profile_take_sample(void *data, const StreamSample *sample, con
         profile_add(profile->profile, &row);
 }
 
-static const StreamCalls CALLS = {perf_profile_take_frame, perf_profile_take_sample, take_line,
-                                  take_checksum};
-
 void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into)
 {
         *profile = (PerfProfile){
                 .profile = into ? into : profile_new(),
                 .is_borrowed = into != NULL,
-                .reader = stream_reader_new(&CALLS, profile),
                 .activity = activity,
                 .owners = g_array_new(FALSE, FALSE, sizeof(FrameOwner)),
                 .roles = g_array_new(FALSE, FALSE, sizeof(SessionRole)),
@@ -257,18 +233,13 @@ void perf_profile_deinit(PerfProfile *profile)
 {
         if (!profile->is_borrowed)
                 g_clear_pointer(&profile->profile, profile_free);
-        g_clear_pointer(&profile->reader, stream_reader_free);
-        g_clear_pointer(&profile->file, g_free);
-        g_clear_pointer(&profile->checksum, g_free);
         g_clear_pointer(&profile->owners, g_array_unref);
         g_clear_pointer(&profile->roles, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);
 }
 
-bool perf_profile_take(const char *bytes, size_t n, void *data)
+SampleSink perf_profile_sink(PerfProfile *profile)
 {
-        PerfProfile *profile = data;
-
-        return profile->reader && stream_reader_take(profile->reader, bytes, n);
+        return (SampleSink){perf_profile_take_frame, perf_profile_take_sample, profile};
 }

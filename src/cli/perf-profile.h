@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * A profile, made of the stream that perf's filter prints
+ * A profile, made of named samples
  */
 
-#include "perf/stream.h"
+#include "perf/sample-sink.h"
 #include "profile/profile.h"
 
 /*
@@ -41,15 +41,11 @@ typedef enum FrameOwner {
 typedef struct PerfProfile {
         Profile *profile;       /* owned */
         PerfActivity *activity; /* borrowed or NULL */
-        GArray *owners;         /* FrameOwner, by the stream's numbers */
+        GArray *owners;         /* FrameOwner, by the sink's numbers */
         GArray *roles;          /* SessionRole, by the same */
-        StreamReader *reader;
-        char *file;       /* owned: the source of the frame that comes next; NULL: not known */
-        uint32_t line;    /* the same */
-        char *checksum;   /* owned: the same */
-        GArray *frames;   /* uint32_t: the profile's numbers, by the stream's */
-        GArray *stack;    /* uint32_t: the frames of one sample */
-        bool is_before;   /* the samples are of the recording that another is compared with */
+        GArray *frames;         /* uint32_t: the profile's numbers, by the sink's */
+        GArray *stack;          /* uint32_t: the frames of one sample */
+        bool is_before;         /* the samples are of the recording that another is compared with */
         bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
 
@@ -57,5 +53,5 @@ typedef struct PerfProfile {
 void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into);
 void perf_profile_deinit(PerfProfile *profile);
 
-/* A PerfBytesFn; DATA is a PerfProfile. */
-bool perf_profile_take(const char *bytes, size_t n, void *data);
+/* It takes what comes next into PROFILE. */
+SampleSink perf_profile_sink(PerfProfile *profile);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-recording.h"
 
+#include "metadata/byte-cursor.h"
+#include "perfdata/address-space.h"
 #include "util/seconds-text.h"
 
-#include <errno.h>
 #include <string.h>
+#include <time.h>
+
+/* In a PERF_RECORD_NAMESPACES, after net, uts and ipc. */
+#define PID_NS_INDEX 3u
 
 /* A file's time of change can be some milliseconds late, and the time of day may be adjusted. */
 #define CHANGE_SLACK_NS (NS_PER_SECOND / 10)
@@ -64,85 +69,51 @@ void recording_free(Recording *recording)
         g_array_unref(recording->binaries);
         g_hash_table_unref(recording->pid_ns);
         g_hash_table_unref(recording->by_pid);
-        g_free(recording->clock_name);
-        g_free(recording->stacks);
         g_free(recording);
 }
 
-/*
- * A number in BASE at *TEXT and the character END after it ('\0': the text's end). Moves *TEXT
- * after both.
- */
-static bool perf_recording_take_number(const char **text, unsigned base, char end, uint64_t *ret)
+static const char *recording_clock_name(int clock)
 {
-        char *rest;
+        static const struct {
+                int clock;
+                const char *name;
+        } ROWS[] = {
+                {CLOCK_REALTIME, "realtime"},
+                {CLOCK_MONOTONIC, "monotonic"},
+                {CLOCK_PROCESS_CPUTIME_ID, "process"},
+                {CLOCK_THREAD_CPUTIME_ID, "thread"},
+                {CLOCK_MONOTONIC_RAW, "monotonic_raw"},
+                {CLOCK_BOOTTIME, "boottime"},
+                {CLOCK_TAI, "tai"},
+        };
+        size_t i;
 
-        if (!g_ascii_isxdigit(**text))
-                return false;
-        errno = 0;
-        *ret = g_ascii_strtoull(*text, &rest, base);
-        if (errno || rest == *text || *rest != end)
-                return false;
-        *text = end ? rest + 1 : rest;
-        return true;
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
+                if (ROWS[i].clock == clock)
+                        return ROWS[i].name;
+        return NULL;
 }
 
-/* "1795228331.045265 ": perf writes a fraction of 6 or 9 digits. */
-static bool perf_recording_take_seconds(const char **text, uint64_t *ret_ns)
+/* How samples have their callers. */
+static const char *attr_stacks(const struct perf_event_attr *attr)
 {
-        const char *end = seconds_parse(*text, ret_ns);
-
-        if (!end || *end != ' ' || !memchr(*text, '.', (size_t)(end - *text)) ||
-            *ret_ns > G_MAXINT64)
-                return false;
-        *text = end;
-        return true;
+        if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+                return "none";
+        if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+                return "dwarf";
+        return attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+                               attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK
+                       ? "lbr"
+                       : "frames";
 }
 
-/* "2026-11-21 02:32:11.045265 = 1795228331.045265 (TOD) = 741.190938127 (monotonic)" */
-static void take_reference(Recording *recording, const char *text)
+void recording_take_header(Recording *recording, const PerfData *data)
 {
-        const char *tod = strstr(text, " = ");
-        const char *clock = tod ? strstr(tod + 3, " = ") : NULL;
+        const PerfFeatures *features = &data->features;
 
-        if (!clock)
-                return;
-        tod += 3;
-        clock += 3;
-        recording->has_reference = perf_recording_take_seconds(&tod, &recording->reference_tod) &&
-                                   perf_recording_take_seconds(&clock, &recording->reference_clock);
-}
-
-/* "monotonic (1)" */
-static void perf_recording_take_clock(Recording *recording, const char *text)
-{
-        const char *end = strstr(text, " (");
-
-        g_free(recording->clock_name);
-        recording->clock_name = end ? g_strndup(text, (gsize)(end - text)) : g_strdup(text);
-}
-
-/* "... 123/123 - nr_namespaces: 7", and lines like "\t\t[0/net: 4/0xeffffff9, 3/pid: 4/0xef.." */
-static void take_namespaces(Recording *recording, const char *line)
-{
-        static const char RECORD[] = "PERF_RECORD_NAMESPACES ", PID[] = "/pid: ";
-        const char *at = strstr(line, RECORD), *inode;
-        uint64_t u;
-
-        if (at) {
-                at += sizeof(RECORD) - 1;
-                recording->namespaces_of =
-                        perf_recording_take_number(&at, 10, '/', &u) && u <= G_MAXINT32 ? (int32_t)u
-                                                                                        : 0;
-                return;
-        }
-        at = line[0] == '\t' && recording->namespaces_of ? strstr(line, PID) : NULL;
-        inode = at ? strchr(at + sizeof(PID) - 1, '/') : NULL;
-        if (!inode || !g_str_has_prefix(inode, "/0x"))
-                return;
-        u = g_ascii_strtoull(inode + 3, NULL, 16);
-        g_hash_table_insert(recording->pid_ns, GINT_TO_POINTER(recording->namespaces_of),
-                            g_memdup2(&u, sizeof(u)));
+        recording->has_reference = features->has_reference;
+        recording->reference_tod = features->reference_tod;
+        recording->reference_clock = features->reference_clock;
 }
 
 static void recording_add_binary(Recording *recording, const Mapping *mapping)
@@ -157,143 +128,172 @@ static void recording_add_binary(Recording *recording, const Mapping *mapping)
         g_array_append_val(recording->binaries, binary);
 }
 
-static void take_mapping(Recording *recording, const char *line)
+static void recording_take_mapping(Recording *recording, const struct perf_event_header *record,
+                                   uint64_t time)
 {
+        MappingRecord row;
         Mapping mapping;
 
-        if (!mapping_take_event(&mapping, line)) {
-                mapping_deinit(&mapping);
+        if (!mapping_record_read(&row, record) || !row.is_executable || row.path[0] != '/' ||
+            !row.size || row.pid == KERNEL_PID)
                 return;
-        }
+        mapping = (Mapping){
+                .pid = row.pid,
+                .start = row.address,
+                .end = row.address + row.size,
+                .offset = row.offset,
+                .time = time,
+                .major = row.major,
+                .minor = row.minor,
+                .inode = row.inode,
+                /* What was mapped before the recording is from /proc, which has none. */
+                .has_generation = row.generation != 0,
+                .generation = row.generation,
+                .path = (char *)row.path,
+        };
         if (!mapping_is_assembly(&mapping))
                 recording_add_binary(recording, &mapping);
-        if (mapping_may_have_assemblies(&mapping))
+        if (mapping_may_have_assemblies(&mapping)) {
+                mapping.path = strdup(row.path);
                 g_array_append_val(recording->mappings, mapping);
-        else
-                mapping_deinit(&mapping);
+        }
 }
 
-static void take_lost(Recording *recording, const char *line)
+/* PERF_RECORD_NAMESPACES: process and thread, the number of rows, and a row for each namespace. */
+static void recording_take_namespaces(Recording *recording, const struct perf_event_header *record)
 {
-        const char *at = strstr(line, "PERF_RECORD_LOST"), *end;
+        ByteCursor cursor = {.at = (const uint8_t *)(record + 1),
+                             .n = record->size - sizeof(*record)};
+        const uint32_t pid = byte_cursor_u32(&cursor);
+        uint64_t n, i;
+
+        byte_cursor_u32(&cursor);
+        n = byte_cursor_u64(&cursor);
+        for (i = 0; i < n && !cursor.has_failed; i++) {
+                uint64_t inode;
+
+                byte_cursor_u64(&cursor); /* device */
+                inode = byte_cursor_u64(&cursor);
+                if (i == PID_NS_INDEX && !cursor.has_failed)
+                        g_hash_table_insert(recording->pid_ns, GINT_TO_POINTER((int32_t)pid),
+                                            g_memdup2(&inode, sizeof(inode)));
+        }
+}
+
+static void recording_take_lost(Recording *recording, const struct perf_event_header *record)
+{
+        ByteCursor cursor = {.at = (const uint8_t *)(record + 1),
+                             .n = record->size - sizeof(*record)};
         uint64_t n;
 
-        at = at ? strstr(at, " lost ") : NULL;
-        if (!at)
-                return;
-        at += strlen(" lost ");
-        end = at + strspn(at, "0123456789");
-        if (perf_recording_take_number(&at, 10, *end, &n))
-                recording->n_lost += n;
+        if (record->type == PERF_RECORD_LOST)
+                byte_cursor_u64(&cursor); /* id */
+        n = byte_cursor_u64(&cursor);
+        recording->n_lost += cursor.has_failed ? 0 : n;
 }
 
-void recording_take_line(Recording *recording, const char *line)
+void recording_take_record(Recording *recording, const struct perf_event_header *record,
+                           uint64_t time)
 {
-        static const struct {
-                const char *begin;
-                void (*take)(Recording *recording, const char *rest);
-        } HEADERS[] = {
-                {"# reference time: ", take_reference},
-                {"# clockid: ", perf_recording_take_clock},
-        };
-        size_t i;
-
-        /* Later lines contain names that other programs chose, of files for example. */
-        recording->has_events |= *line && *line != '#';
-        for (i = 0; i < G_N_ELEMENTS(HEADERS) && !recording->has_events; i++)
-                if (g_str_has_prefix(line, HEADERS[i].begin)) {
-                        HEADERS[i].take(recording, line + strlen(HEADERS[i].begin));
-                        return;
-                }
-        take_mapping(recording, line);
-        take_namespaces(recording, line);
-        take_lost(recording, line);
+        switch (record->type) {
+        case PERF_RECORD_MMAP2:
+                recording_take_mapping(recording, record, time);
+                break;
+        case PERF_RECORD_NAMESPACES:
+                recording_take_namespaces(recording, record);
+                break;
+        case PERF_RECORD_LOST:
+        case PERF_RECORD_LOST_SAMPLES:
+                recording_take_lost(recording, record);
+                break;
+        default:
+                break;
+        }
 }
 
-static bool survey_clock(Recording *recording, const char *text)
-{
-        recording->clock_id = atoi(text);
-        return *text != '\0';
-}
-
-static bool survey_stacks(Recording *recording, const char *text)
-{
-        g_free(recording->stacks);
-        recording->stacks = g_strdup(text);
-        return *text != '\0';
-}
-
-static bool survey_event(Recording *recording, const char *text)
+static void recording_count_event(Recording *recording, const char *name)
 {
         RecordingEvent *event;
-        uint64_t n;
+        guint i;
 
-        if (!perf_recording_take_number(&text, 10, ' ', &n))
-                return false;
+        for (i = 0; i < recording->events->len; i++) {
+                event = recording->events->pdata[i];
+                if (!strcmp(event->name, name)) {
+                        event->n_samples++;
+                        return;
+                }
+        }
         event = g_new0(RecordingEvent, 1);
-        event->n_samples = n;
-        event->name = g_strdup(text);
+        event->name = g_strdup(name);
+        event->n_samples = 1;
         g_ptr_array_add(recording->events, event);
-        return true;
 }
 
-/* perf has samples with pid -1 and 0 too: of no process, and of the idle one. */
-static bool survey_process(Recording *recording, const char *text)
+static RecordingProcess *recording_process(Recording *recording, int32_t pid)
 {
-        bool is_negative = *text == '-';
-        RecordingProcess *process;
-        uint64_t pid, n, first, last;
+        RecordingProcess *process = recording->last;
 
-        text += is_negative;
-        if (!perf_recording_take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
-            !perf_recording_take_number(&text, 10, ' ', &n) ||
-            !perf_recording_take_number(&text, 10, ' ', &first) ||
-            !perf_recording_take_number(&text, 10, ' ', &last))
-                return false;
-        process = g_new0(RecordingProcess, 1);
-        process->pid = is_negative ? -(int32_t)pid : (int32_t)pid;
-        process->n_samples = n;
-        process->first = first;
-        process->last = last;
-        process->comm = g_strdup(text);
-        process->addresses = g_array_new(FALSE, FALSE, sizeof(RecordingAddress));
-        g_ptr_array_add(recording->processes, process);
-        g_hash_table_insert(recording->by_pid, GINT_TO_POINTER(process->pid), process);
-        return true;
+        if (process && process->pid == pid)
+                return process;
+        process = g_hash_table_lookup(recording->by_pid, GINT_TO_POINTER(pid));
+        if (!process) {
+                process = g_new0(RecordingProcess, 1);
+                process->pid = pid;
+                process->first = UINT64_MAX;
+                process->stride = 1;
+                process->addresses = g_array_new(FALSE, FALSE, sizeof(RecordingAddress));
+                g_ptr_array_add(recording->processes, process);
+                g_hash_table_insert(recording->by_pid, GINT_TO_POINTER(pid), process);
+        }
+        recording->last = process;
+        return process;
 }
 
-static bool survey_address(Recording *recording, const char *text)
+void recording_take_sample(Recording *recording, const PerfAttr *event, const PerfSample *sample,
+                           const char *comm)
 {
-        RecordingProcess *process;
-        RecordingAddress address;
-        uint64_t pid;
+        const bool is_main = sample->pid == sample->tid;
+        RecordingProcess *process = recording_process(recording, sample->pid);
 
-        if (!perf_recording_take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
-            !perf_recording_take_number(&text, 16, ' ', &address.address) ||
-            !perf_recording_take_number(&text, 10, '\0', &address.time))
-                return false;
-        process = g_hash_table_lookup(recording->by_pid, GINT_TO_POINTER((gint)pid));
-        if (process)
-                g_array_append_val(process->addresses, address);
-        return process != NULL;
+        if (!recording->stacks) {
+                recording->stacks = attr_stacks(&event->attr);
+                if (event->attr.use_clockid)
+                        recording->clock_id = event->attr.clockid;
+                recording->clock_name = recording_clock_name(recording->clock_id);
+        }
+        recording_count_event(recording, event->name);
+        process->n_samples++;
+        process->first = MIN(process->first, sample->time);
+        process->last = MAX(process->last, sample->time);
+        if (!process->comm || (is_main && !process->has_main)) {
+                g_free(process->comm);
+                process->comm = g_strdup(comm);
+        }
+        process->has_main |= is_main;
 }
 
-bool recording_take_survey(Recording *recording, const char *line)
+RecordingProcess *recording_wants_addresses(Recording *recording, const PerfSample *sample)
 {
-        static const struct {
-                const char *begin;
-                bool (*take)(Recording *recording, const char *rest);
-        } ROWS[] = {
-                {"clock ", survey_clock},     {"stacks ", survey_stacks},
-                {"event ", survey_event},     {"process ", survey_process},
-                {"address ", survey_address},
-        };
-        size_t i;
+        RecordingProcess *process =
+                sample->pid > 0 ? recording_process(recording, sample->pid) : NULL;
 
-        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
-                if (g_str_has_prefix(line, ROWS[i].begin))
-                        return ROWS[i].take(recording, line + strlen(ROWS[i].begin));
-        return false;
+        return process && process->n_seen++ % process->stride == 0 ? process : NULL;
+}
+
+void recording_process_add(RecordingProcess *process, uint64_t address, uint64_t time)
+{
+        const RecordingAddress row = {address, time};
+        GArray *addresses = process->addresses;
+        guint i;
+
+        if (addresses->len == RECORDING_MAX_ADDRESSES) {
+                for (i = 0; i < RECORDING_MAX_ADDRESSES / 2; i++)
+                        g_array_index(addresses, RecordingAddress, i) =
+                                g_array_index(addresses, RecordingAddress, 2 * i);
+                g_array_set_size(addresses, RECORDING_MAX_ADDRESSES / 2);
+                process->stride *= 2;
+        }
+        g_array_append_val(addresses, row);
 }
 
 void recording_finish(Recording *recording)

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Recording: the facts about a perf.data that are needed to name its frames
- *
- * They come from perf script's header and events, and from the survey of clrsym's filter.
+ * Recording: the facts about a perf.data that naming its frames needs
  */
 
-#include "cli/debug-files.h"
 #include "perf/mapping.h"
+#include "perfdata/perf-data.h"
+#include "perfdata/perf-sample.h"
+#include "symbols/debug-files.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -17,60 +17,70 @@
 
 #define RECORDING_OWN_CLOCK (-1)
 
+/* An address of code that may be managed. */
 typedef struct RecordingAddress {
         uint64_t address, time;
 } RecordingAddress;
 
+/* So many addresses of a process distinguish it: no two have the same layout by chance. */
+#define RECORDING_MAX_ADDRESSES 256u
+
 typedef struct RecordingProcess {
         int32_t pid; /* in perf's pid namespace */
-        char *comm;
+        char *comm;  /* owned: of the main thread at its first sample, else of the first thread */
+        bool has_main;
         uint64_t n_samples;
         uint64_t first, last; /* times of samples */
         bool has_pid_ns;
         uint64_t pid_ns;
-        GArray *addresses; /* RecordingAddress: of possibly managed code */
+        GArray *addresses; /* RecordingAddress */
+        uint64_t n_seen;   /* samples that were looked into for addresses */
+        uint64_t stride;   /* one sample in so many is */
 } RecordingProcess;
 
 typedef struct RecordingEvent {
-        char *name;
+        char *name; /* owned */
         uint64_t n_samples;
 } RecordingEvent;
 
 typedef struct Recording {
-        int clock_id; /* of CLOCK_*, or RECORDING_OWN_CLOCK */
-        char *clock_name;
-        char *stacks; /* "frames", "dwarf", "lbr", "none" */
+        int clock_id;           /* of CLOCK_*, or RECORDING_OWN_CLOCK */
+        const char *clock_name; /* static; NULL: not known */
+        const char *stacks;     /* static: "frames", "dwarf", "lbr", "none" */
         /* One moment, by the time of day and by perf's clock, in ns. */
         bool has_reference;
         uint64_t reference_tod, reference_clock;
         uint64_t n_lost;
-        GPtrArray *events;     /* RecordingEvent */
-        GPtrArray *processes;  /* RecordingProcess */
-        GArray *mappings;      /* Mapping: executable ones of assemblies */
-        GArray *binaries;      /* Binary: each other file that was mapped executable */
-        GHashTable *paths;     /* set of the paths of these */
-        GHashTable *pid_ns;    /* pid -> uint64_t, also of processes without samples */
-        GHashTable *by_pid;    /* pid -> RecordingProcess */
-        bool has_events;       /* the header has ended */
-        int32_t namespaces_of; /* pid of the NAMESPACES record that is being read, or 0 */
+        GPtrArray *events;      /* RecordingEvent */
+        GPtrArray *processes;   /* RecordingProcess */
+        GArray *mappings;       /* Mapping: executable ones of assemblies */
+        GArray *binaries;       /* Binary: each other file that was mapped executable */
+        GHashTable *paths;      /* set of the paths of these */
+        GHashTable *pid_ns;     /* pid -> uint64_t, also of processes without samples */
+        GHashTable *by_pid;     /* pid -> RecordingProcess */
+        RecordingProcess *last; /* borrowed: of the last sample */
 } Recording;
 
 Recording *recording_new(void);
 void recording_free(Recording *recording);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)
 
-/*
- * A line of perf script --ns --header --show-mmap-events --show-namespace-events
- * --show-lost-events.
- */
-void recording_take_line(Recording *recording, const char *line);
-/* A line of the survey. False if it is malformed. */
-bool recording_take_survey(Recording *recording, const char *line);
-/* To be called after the last line. */
+/* What DATA notes about all of its samples. */
+void recording_take_header(Recording *recording, const PerfData *data);
+/* A record that is not a sample, at TIME in ns of perf's clock. */
+void recording_take_record(Recording *recording, const struct perf_event_header *record,
+                           uint64_t time);
+/* A sample; COMM: the name of its thread. */
+void recording_take_sample(Recording *recording, const PerfAttr *event, const PerfSample *sample,
+                           const char *comm);
+/* The process of a sample, if the sample is to be looked into for addresses; else NULL. */
+RecordingProcess *recording_wants_addresses(Recording *recording, const PerfSample *sample);
+void recording_process_add(RecordingProcess *process, uint64_t address, uint64_t time);
+/* To be called after the last sample. */
 void recording_finish(Recording *recording);
 
 /*
- * Writes the mappings of assemblies, as lines for the filter. Nothing without a reference time:
- * then it is unknown which files have changed since.
+ * Writes the mappings of assemblies, as lines for the Namer. Nothing without a reference time: then
+ * it is unknown which files have changed since.
  */
 void recording_write_mappings(const Recording *recording, FILE *file);

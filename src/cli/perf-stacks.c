@@ -2,16 +2,11 @@
 #include "cli/perf-stacks.h"
 
 #include "unwind/call-frames.h"
-#include "unwind/stack-file.h"
-#include "util/fd.h"
-
-#include <errno.h>
-#include <fcntl.h>
 
 /* One stack in so many. */
 #define BAD_SHARE 50
 
-static void stacks_note(const StackCounts *counts, GPtrArray *notes)
+void perf_stacks_note(const StackCounts *counts, GPtrArray *notes)
 {
         const uint64_t bad = counts->n_samples / BAD_SHARE;
 
@@ -48,36 +43,4 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                 " takes more than the %d MiB that a process may cost",
                                 (guint64)counts->n_spent, (guint64)counts->n_samples, counts->spent,
                                 (int)(CALL_FRAMES_MAX_WORK >> 20)));
-}
-
-void perf_stacks_unwind(const char *input, const StackSources *sources, const char *directory,
-                        PerfStacks *ret_stacks, GPtrArray *notes)
-{
-        enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
-        g_auto(PerfStacks) stacks = {
-                .samples = g_build_filename(directory, "perf.data", NULL),
-                .hidden = g_build_filename(directory, "callers", NULL),
-        };
-        FD_AUTO int fd = open(stacks.samples, FLAGS, 0600);
-        FD_AUTO int hidden_fd = open(stacks.hidden, FLAGS, 0600);
-        g_autoptr(GError) error = NULL;
-        g_auto(StackCounts) counts = {0};
-
-        *ret_stacks = (PerfStacks){0};
-        if (fd < 0 || hidden_fd < 0 ||
-            !stack_file_unwind(input, sources, fd, hidden_fd, &counts, &error)) {
-                g_ptr_array_add(notes,
-                                g_strdup_printf("callers are missing in the stacks of %s: %s",
-                                                input, error ? error->message : g_strerror(errno)));
-                return;
-        }
-        stacks_note(&counts, notes);
-        *ret_stacks = stacks;
-        stacks = (PerfStacks){0};
-}
-
-void perf_stacks_deinit(PerfStacks *stacks)
-{
-        g_clear_pointer(&stacks->samples, g_free);
-        g_clear_pointer(&stacks->hidden, g_free);
 }

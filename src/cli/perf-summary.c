@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-summary.h"
 
-#include "perf/counts.h"
-
 #include "util/message.h"
 #include "util/proc.h"
 
@@ -91,17 +89,13 @@ static bool summary_can_attach(const PerfSummary *summary)
 
 void perf_summary_print(const PerfSummary *summary)
 {
-        g_auto(GStrv) lines = g_strsplit(summary->report, "\n", -1);
-        Counts counts = {0};
+        const Counts *counts = summary->counts;
         char text[1000];
         uint64_t n_unlisted;
-        size_t i;
 
-        for (i = 0; lines[i]; i++)
-                counts_take_line(&counts, lines[i]);
         n_unlisted =
-                counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
-        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
+                counts->n[COUNT_IMAGE] - MIN(counts->n[COUNT_IMAGE], counts->n[COUNT_IMAGE_NAMED]);
+        if (n_unlisted > counts_managed(counts) / UNLISTED_SHARE) {
                 if (!summary->has_images)
                         message_print(
                                 "clrsym",
@@ -118,21 +112,21 @@ void perf_summary_print(const PerfSummary *summary)
                                         "command again"
                                       : "");
         }
-        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE &&
+        if (counts->n[COUNT_MANAGED_UNNAMED] > counts_managed(counts) / UNLISTED_SHARE &&
             !summary->options->socket)
                 message_print(
                         "clrsym",
                         "%" G_GUINT64_FORMAT
                         " frames have no name: %s has no list of the code that was there before "
                         "(rundown): give --trace with a recording of the process that has one",
-                        (guint64)counts.n[COUNT_MANAGED_UNNAMED], summary->input);
-        summary_print_marked(&counts);
-        summary_print_runtime(summary, &counts);
+                        (guint64)counts->n[COUNT_MANAGED_UNNAMED], summary->input);
+        summary_print_marked(counts);
+        summary_print_runtime(summary, counts);
         if (options_has(summary->options, OPTION_LINES))
-                summary_print_lines(&counts);
-        if (counts_summary_stacks(&counts, text, sizeof(text)))
+                summary_print_lines(counts);
+        if (counts_summary_stacks(counts, text, sizeof(text)))
                 message_print("clrsym", "%s", text);
-        counts_summary(&counts, text, sizeof(text));
+        counts_summary(counts, text, sizeof(text));
         message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
                       (guint64)summary->recording->n_lost,
                       summary->is_nettrace ? "the session" : "perf");

@@ -7,15 +7,16 @@
 
 #include "cli/options.h"
 #include "cli/perf-recording.h"
+#include "perf/counts.h"
 
 typedef struct PerfSummary {
         const Options *options;
         const Recording *recording;
         const char *input;
-        const char *report; /* the filter's counts, a line each */
-        bool has_images;    /* this machine's files can be those of the recording */
-        bool is_nettrace;   /* the samples are those of the runtime */
-        bool is_over;       /* no more events come */
+        const Counts *counts;
+        bool has_images;  /* this machine's files can be those of the recording */
+        bool is_nettrace; /* the samples are those of the runtime */
+        bool is_over;     /* no more events come */
 } PerfSummary;
 
 /* Prints lines on stderr. */

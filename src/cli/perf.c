@@ -7,7 +7,7 @@
 #include "cli/perf-folded.h"
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/verbs.h"
 
 #define DEFAULT_INPUT "perf.data"

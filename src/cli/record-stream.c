@@ -2,7 +2,7 @@
 #include "cli/record-stream.h"
 
 #include "cli/perf-naming.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "profile/data.h"
 #include "profile/summary.h"
 #include "push/pusher.h"

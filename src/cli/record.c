@@ -7,7 +7,7 @@
 #include "cli/activity.h"
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
-#include "cli/perf-program.h"
+#include "cli/perf-run.h"
 #include "cli/record-stream.h"
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
@@ -29,6 +29,8 @@
 
 #define DEFAULT_OUTPUT    "clrsym-record.html"
 #define DEFAULT_FREQUENCY 499
+
+#define NO_PERF "no perf on PATH: apt install linux-perf"
 
 #define N_TOP_ROWS  12
 #define NO_TERMINAL 200 /* columns */
@@ -315,7 +317,7 @@ bool verb_record(const Options *options, GError **error)
         g_autofree char *call_graph = options->call_graph ? g_strdup(options->call_graph)
                                       : options->every    ? g_strdup("fp")
                                                           : sampler_call_graph(frequency);
-        PerfPrograms programs = {NULL};
+        g_autofree char *perf = g_find_program_in_path("perf");
         RecorderSettings settings = {
                 .frequency = frequency,
                 .call_graph = call_graph,
@@ -328,24 +330,18 @@ bool verb_record(const Options *options, GError **error)
                 .progress = is_shown ? record_show_progress : NULL,
                 .note = record_note,
         };
-        g_autoptr(GError) missing = NULL;
-        bool ok;
 
         /* With --every it is a directory. */
         if ((!options->every && !output_forms_check(options->outputs, error)) ||
             !record_check_pids(options->targets, error))
                 return false;
-        if (perf_programs_find(&programs, &missing)) {
-                settings.perf = programs.perf;
-        } else if (options->every) {
-                perf_programs_deinit(&programs);
-                g_propagate_error(error, g_steal_pointer(&missing));
+        settings.perf = perf;
+        if (!perf)
+                settings.no_perf = NO_PERF;
+        if (!perf && options->every) {
+                g_set_error_literal(error, PERF_ERROR, 0, NO_PERF);
                 return false;
-        } else {
-                settings.no_perf = missing->message;
         }
-        ok = options->every ? record_continuously(options, &settings, error)
-                            : record_once(options, &settings, error);
-        perf_programs_deinit(&programs);
-        return ok;
+        return options->every ? record_continuously(options, &settings, error)
+                              : record_once(options, &settings, error);
 }

@@ -2,6 +2,7 @@
 #include "cli/saved-profile.h"
 
 #include "clrsym/clrsym.h"
+#include "perf/stream.h"
 #include "profile/data.h"
 #include "profile/profile-file.h"
 #include "util/fd.h"
@@ -62,17 +63,17 @@ static uint8_t saved_kind(FrameKind kind)
 {
         switch (kind) {
         case FRAME_MANAGED:
-                return STREAM_MANAGED;
+                return NAMED_MANAGED;
         case FRAME_NATIVE:
-                return STREAM_NATIVE;
+                return NAMED_NATIVE;
         case FRAME_KERNEL:
-                return STREAM_KERNEL;
+                return NAMED_KERNEL;
         case FRAME_UNKNOWN:
         case FRAME_SESSION: /* they are found again by the name of what calls them */
         case _FRAME_KIND_MAX:
                 break;
         }
-        return STREAM_UNKNOWN;
+        return NAMED_UNKNOWN;
 }
 
 static void saved_put_header(ProfileFile *file, const ProfileOptions *options)
@@ -242,7 +243,67 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
         return true;
 }
 
-static bool saved_read_samples(gzFile stream, SavedProfile *saved)
+/* What a line and a checksum are of comes after them. */
+typedef struct SavedReading {
+        SampleSink sink;
+        char *file; /* owned: the source of the next frame; NULL: not known */
+        uint32_t line;
+        char *checksum; /* owned: the same */
+} SavedReading;
+
+static void saved_take_frame(void *data, const StreamFrame *frame, const char *name,
+                             const char *module)
+{
+        SavedReading *reading = data;
+        const NamedFrame row = {
+                .name = name,
+                .module = module,
+                .kind = (NamedKind)frame->kind,
+                .tier = (clrsym_tier)frame->tier,
+                .is_marked = frame->is_marked,
+                .file = reading->file,
+                .line = reading->line,
+                .checksum = reading->checksum,
+        };
+
+        reading->sink.frame(reading->sink.data, &row);
+        g_clear_pointer(&reading->file, g_free);
+        g_clear_pointer(&reading->checksum, g_free);
+}
+
+static void saved_take_sample(void *data, const StreamSample *sample, const char *comm,
+                              const char *event, const uint32_t *frames, size_t n)
+{
+        const SavedReading *reading = data;
+        const BatchSample row = {
+                .pid = sample->pid,
+                .tid = sample->tid,
+                .time = sample->time,
+                .period = sample->period,
+        };
+
+        reading->sink.sample(reading->sink.data, &row, comm, event, frames, n);
+}
+
+static void saved_take_line(void *data, uint32_t line, const char *file)
+{
+        SavedReading *reading = data;
+
+        g_free(reading->file);
+        reading->file = g_strdup(file);
+        reading->line = line;
+}
+
+static void saved_take_checksum(void *data, const char *checksum)
+{
+        SavedReading *reading = data;
+
+        g_free(reading->checksum);
+        reading->checksum = g_strdup(checksum);
+}
+
+/* Reads to the end. */
+static bool saved_read_stream(gzFile stream, StreamReader *reader)
 {
         g_autofree char *bytes = g_malloc(65536);
         uint64_t n_read = 0;
@@ -252,13 +313,27 @@ static bool saved_read_samples(gzFile stream, SavedProfile *saved)
                 n_read += (uint64_t)n;
                 if (n_read > MAX_SIZE ||
                     n_read > FREE_BYTES + MAX_RATIO * (uint64_t)MAX(gzoffset(stream), 0) ||
-                    !perf_profile_take(bytes, (size_t)n, &saved->samples))
+                    !stream_reader_take(reader, bytes, (size_t)n))
                         return false;
         }
         /* gzread() itself does not report that the file was cut off, and from zlib 1.3.2 on
          * nothing does: see saved_has_end(). */
         gzerror(stream, &status);
-        return n == 0 && status == Z_OK && stream_reader_is_whole(saved->samples.reader);
+        return n == 0 && status == Z_OK && stream_reader_is_whole(reader);
+}
+
+static bool saved_read_samples(gzFile stream, SavedProfile *saved)
+{
+        static const StreamCalls CALLS = {saved_take_frame, saved_take_sample, saved_take_line,
+                                          saved_take_checksum};
+        SavedReading reading = {.sink = perf_profile_sink(&saved->samples)};
+        StreamReader *reader = stream_reader_new(&CALLS, &reading);
+        const bool ok = reader && saved_read_stream(stream, reader);
+
+        stream_reader_free(reader);
+        g_free(reading.file);
+        g_free(reading.checksum);
+        return ok;
 }
 
 bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarget *target,

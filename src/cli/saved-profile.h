@@ -6,9 +6,8 @@
  * machine
  *
  * Compressed by gzip: SAVED_MAGIC; u32 SAVED_ORDER; u32 sizes of the title and of the event's name;
- * i64 clock offset, as in ProfileOptions; the two texts; then a stream as perf's filter prints it
- * (perf/stream.h). Numbers are in the byte order of the machine that wrote it; a file of the other
- * order is refused.
+ * i64 clock offset, as in ProfileOptions; the two texts; then a stream (perf/stream.h). Numbers are
+ * in the byte order of the machine that wrote it; a file of the other order is refused.
  */
 
 #include "cli/perf-profile.h"

@@ -44,7 +44,7 @@ static bool resolver_init_lines(BatchResolver *resolver, const Settings *setting
 }
 
 int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frames *frames,
-                        Images *images, char **ret_message)
+                        Images *images, clrsym *handle, char **ret_message)
 {
         const clrsym_options options = {.socket = settings->socket, .trace = settings->trace};
 
@@ -52,24 +52,24 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
                 .settings = settings,
                 .frames = frames,
                 .images = images,
+                .handle = settings->has_no_events ? NULL : handle,
                 .wait_ms = settings->wait_ms,
         };
-        if (settings->callers && !osr_callers_read(&resolver->callers, settings->callers)) {
-                *ret_message = strdup("--dlarg callers: the file cannot be read");
-                return -EINVAL;
-        }
         if (!resolver_init_lines(resolver, settings)) {
                 *ret_message = strdup("--dlarg source-map: it is FROM=TO, or no memory is left");
                 return -EINVAL;
         }
-        return settings->has_no_events ? 0 : clrsym_open(&resolver->handle, &options, ret_message);
+        if (handle || settings->has_no_events)
+                return 0;
+        resolver->owns_handle = true;
+        return clrsym_open(&resolver->handle, &options, ret_message);
 }
 
 void batch_resolver_deinit(BatchResolver *resolver)
 {
         clrsym_lines_free(resolver->lines);
-        clrsym_close(resolver->handle);
-        osr_callers_deinit(&resolver->callers);
+        if (resolver->owns_handle)
+                clrsym_close(resolver->handle);
         osr_slots_deinit(&resolver->slots);
         stack_roots_deinit(&resolver->roots);
         resolver->lines = NULL;
@@ -574,7 +574,7 @@ static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Cal
                 entry->offset = 0;
                 entry->source = FRAME_SOURCE_MARK;
                 entry->frame =
-                        frames_symbol(resolver->frames, STREAM_MANAGED, OSR_CALLER_UNKNOWN, NULL);
+                        frames_symbol(resolver->frames, NAMED_MANAGED, OSR_CALLER_UNKNOWN, NULL);
                 return entry->frame == INDEX_NONE ? -ENOMEM : 0;
         }
         counts->n[caller.is_sure ? COUNT_OSR_SURE : COUNT_OSR_LIKELY]++;
@@ -633,7 +633,7 @@ static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *
 
 bool batch_resolver_set_unknown(BatchResolver *resolver, Entry *entry)
 {
-        entry->frame = frames_symbol(resolver->frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
+        entry->frame = frames_symbol(resolver->frames, NAMED_MANAGED, STACK_HIDDEN_NAME, NULL);
         entry->source = FRAME_SOURCE_MARK;
         resolver->counts.n[COUNT_HIDDEN_CALLERS]++;
         return entry->frame != INDEX_NONE;

@@ -16,10 +16,11 @@ typedef struct BatchResolver {
         const Settings *settings; /* borrowed */
         Frames *frames;           /* borrowed */
         Images *images;           /* borrowed */
-        clrsym *handle;           /* owned; NULL: no events are known */
-        clrsym_lines *lines;      /* owned; NULL: the settings do not ask for lines */
-        OsrCallers callers;       /* that were found in copies of stacks */
-        OsrSlots slots;           /* that were found so far */
+        clrsym *handle;           /* NULL: no events are known */
+        bool owns_handle;
+        clrsym_lines *lines;       /* owned; NULL: the settings do not ask for lines */
+        const OsrCallers *callers; /* borrowed: that were found in copies of stacks; NULL: none */
+        OsrSlots slots;            /* that were found so far */
         StackRoots roots;
         Counts counts;
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
@@ -27,11 +28,11 @@ typedef struct BatchResolver {
 } BatchResolver;
 
 /*
- * Opens the trace or daemon of SETTINGS. On failure RET_MESSAGE is the reason (owned by the caller;
- * NULL: no memory).
+ * HANDLE: borrowed; NULL: the trace or daemon of SETTINGS is opened. On failure RET_MESSAGE is the
+ * reason (owned by the caller; NULL: no memory).
  */
 int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frames *frames,
-                        Images *images, char **ret_message);
+                        Images *images, clrsym *handle, char **ret_message);
 void batch_resolver_deinit(BatchResolver *resolver);
 
 /*

@@ -27,9 +27,10 @@ typedef enum EntryRole {
 
 /* Where the name of a frame comes from. */
 typedef enum FrameSource {
-        FRAME_SOURCE_PERF,  /* perf: by the symbols of a file or of the kernel; or it has no name */
-        FRAME_SOURCE_EVENT, /* an event of the runtime */
-        FRAME_SOURCE_IMAGE, /* the tables of a precompiled image */
+        FRAME_SOURCE_SYMBOL,  /* a table of symbols, of native code or the kernel; or it has no name
+                               */
+        FRAME_SOURCE_EVENT,   /* an event of the runtime */
+        FRAME_SOURCE_IMAGE,   /* the tables of a precompiled image */
         FRAME_SOURCE_INLINED, /* the JIT's report of what it inlined there */
         FRAME_SOURCE_STACK,   /* a caller that OSR hides, found in the copy of the stack */
         FRAME_SOURCE_SAMPLES, /* a caller that OSR hides, as other samples have it */

@@ -63,28 +63,6 @@ const char *count_name(Count count)
         return ROWS[count].name;
 }
 
-bool counts_take_line(Counts *counts, const char *line)
-{
-        const char *blank = strchr(line, ' ');
-        unsigned i;
-
-        for (i = 0; blank && i < _COUNT_MAX; i++) {
-                size_t n = strlen(ROWS[i].name);
-                char *end;
-                uint64_t value;
-
-                if (n != (size_t)(blank - line) || memcmp(line, ROWS[i].name, n) != 0)
-                        continue;
-                errno = 0;
-                value = strtoull(blank + 1, &end, 10);
-                if (errno || end == blank + 1 || *end)
-                        return false;
-                counts->n[i] = value;
-                return true;
-        }
-        return false;
-}
-
 uint64_t counts_managed(const Counts *counts)
 {
         return counts->n[COUNT_JITTED] + counts->n[COUNT_IMAGE] + counts->n[COUNT_ELSEWHERE_NAMED] +

@@ -4,7 +4,7 @@
 /*
  * Counts: how many frames of a recording were named, and why others were not
  *
- * The filter counts, and at its end reports a line "name number" for each count.
+ * perf's filter can report a line "name number" for each count.
  */
 
 #include <stdbool.h>
@@ -71,9 +71,6 @@ typedef struct Counts {
 
 /* The name in a report. Static. */
 const char *count_name(Count count);
-
-/* Reads a line of a report, without its end; false if it is malformed. */
-bool counts_take_line(Counts *counts, const char *line);
 
 uint64_t counts_managed(const Counts *counts);
 uint64_t counts_named(const Counts *counts);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-const char *folded_annotation(StreamKind kind)
+const char *folded_annotation(NamedKind kind)
 {
-        return kind == STREAM_MANAGED ? "_[j]" : kind == STREAM_KERNEL ? "_[k]" : "";
+        return kind == NAMED_MANAGED ? "_[j]" : kind == NAMED_KERNEL ? "_[k]" : "";
 }
 
 /* Where the run of characters of SET that ends TEXT[0, N) begins. */

@@ -10,10 +10,10 @@
  * which is first on its line, begins with '#'.
  */
 
-#include "perf/stream.h"
+#include "perf/named-kind.h"
 
 /* "_[j]", "_[k]" or "": the suffix by which readers like flamegraph.pl know kinds of frames. */
-const char *folded_annotation(StreamKind kind);
+const char *folded_annotation(NamedKind kind);
 
 /* Makes TEXT a label, in place. */
 void folded_escape_frame(char *text);

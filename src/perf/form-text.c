@@ -87,11 +87,13 @@ static const char *source_name(const Entry *entry, const NamedFrame *frame)
                 [FRAME_SOURCE_MARK] = "mark",
         };
 
-        if (entry->source != FRAME_SOURCE_PERF)
+        if (entry->source != FRAME_SOURCE_SYMBOL)
                 return NAMES[entry->source];
-        return !frame->name                   ? "none"
-               : frame->kind == STREAM_KERNEL ? "kernel symbol"
-                                              : "ELF symbol";
+        if (!frame->name)
+                return "none";
+        if (frame->kind == NAMED_KERNEL)
+                return "kernel symbol";
+        return mapping_kind_of_dso(frame->module) == MAPPING_JITTED ? "perf map" : "ELF symbol";
 }
 
 static void add_source(TextOut *out, const Entry *entry, const NamedFrame *frame)
@@ -116,7 +118,7 @@ static void add_entry(const FormContext *context, const Entry *entry)
         text_out_text(out, " (");
         text_out_text(out, frame.module ? frame.module : "[unknown]");
         text_out_bytes(out, ")", 1);
-        if (frame.kind == STREAM_MANAGED && context->settings->has_tier) {
+        if (frame.kind == NAMED_MANAGED && context->settings->has_tier) {
                 text_out_text(out, " [");
                 text_out_text(out, clrsym_tier_name(frame.tier));
                 text_out_bytes(out, "]", 1);

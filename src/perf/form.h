@@ -8,6 +8,7 @@
 
 #include "perf/batch.h"
 #include "perf/frames.h"
+#include "perf/sample-sink.h"
 #include "perf/text-out.h"
 #include "perf/settings.h"
 
@@ -15,6 +16,7 @@ typedef struct FormContext {
         const Settings *settings; /* all borrowed */
         const Frames *frames;
         TextOut *out;
+        const SampleSink *sink; /* FORM_SINK: gets the samples */
 } FormContext;
 
 /* Functions return false if there is no memory. Write errors stay in the TextOut. */
@@ -29,4 +31,4 @@ typedef struct Form {
         void (*free)(void *state);
 } Form;
 
-extern const Form form_text, form_folded, form_stream;
+extern const Form form_text, form_folded, form_sink;

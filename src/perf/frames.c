@@ -36,7 +36,7 @@ struct FrameRow {
         char *dso;    /* owned: perf's text; NULL: none */
         char *name;   /* owned: printable, if not the symbol itself */
         char *module; /* owned: printable, if not the DSO itself */
-        StreamKind kind;
+        NamedKind kind;
         clrsym_tier tier;
         BodyKey key; /* for managed frames */
 };
@@ -117,7 +117,7 @@ static uint32_t add_row(Frames *frames, HashIndex *index, uint64_t hash, FrameRo
 }
 
 typedef struct SymbolKey {
-        StreamKind kind;
+        NamedKind kind;
         const char *symbol, *dso;
 } SymbolKey;
 
@@ -176,7 +176,7 @@ static uint32_t add_symbol(Frames *frames, uint64_t hash, const SymbolKey *key)
         return add_row(frames, &frames->by_symbol, hash, &row);
 }
 
-uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso)
+uint32_t frames_symbol(Frames *frames, NamedKind kind, const char *symbol, const char *dso)
 {
         const SymbolKey key = {kind, symbol, dso};
         uint64_t addresses = hash_number(hash_number(kind, (uintptr_t)symbol), (uintptr_t)dso);
@@ -197,7 +197,7 @@ uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, cons
 uint32_t frames_text(Frames *frames, const char *text)
 {
         /* No other unknown frame has a symbol. */
-        return frames_symbol(frames, STREAM_UNKNOWN, text ? text : "", NULL);
+        return frames_symbol(frames, NAMED_UNKNOWN, text ? text : "", NULL);
 }
 
 static bool equal_body(const void *rows, uint32_t number, const void *key)
@@ -265,7 +265,7 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
                      const clrsym_line *line)
 {
         const clrsym_body *body = &answer->body;
-        FrameRow row = {.kind = STREAM_MANAGED,
+        FrameRow row = {.kind = NAMED_MANAGED,
                         .tier = body->tier,
                         .key = {
                                 .pid_ns = answer->pid_ns,
@@ -327,8 +327,8 @@ static char *inlined_key(const FrameRow *row)
 uint32_t frames_inlined(Frames *frames, const clrsym_body *inlined, clrsym_tier tier,
                         const clrsym_line *line)
 {
-        FrameRow row = {.kind = STREAM_MANAGED, .tier = tier};
-        SymbolKey key = {.kind = STREAM_MANAGED};
+        FrameRow row = {.kind = NAMED_MANAGED, .tier = tier};
+        SymbolKey key = {.kind = NAMED_MANAGED};
         uint64_t hash;
         uint32_t number;
 
@@ -343,8 +343,8 @@ uint32_t frames_inlined(Frames *frames, const clrsym_body *inlined, clrsym_tier 
                 row_deinit(&row);
                 return INDEX_NONE;
         }
-        key = (SymbolKey){STREAM_MANAGED, row.symbol, row.dso};
-        hash = hash_text(hash_text(STREAM_MANAGED + 1, row.symbol), row.dso ? row.dso : "");
+        key = (SymbolKey){NAMED_MANAGED, row.symbol, row.dso};
+        hash = hash_text(hash_text(NAMED_MANAGED + 1, row.symbol), row.dso ? row.dso : "");
         number = hash_index_find(&frames->by_symbol, hash, equal_symbol, frames->rows, &key);
         if (number == INDEX_NONE)
                 return add_row(frames, &frames->by_symbol, hash, &row);

@@ -9,7 +9,7 @@
 
 #include "clrsym/clrsym.h"
 #include "perf/hash-index.h"
-#include "perf/stream.h"
+#include "perf/named-kind.h"
 #include "perf/settings.h"
 
 /* The table owns the strings. */
@@ -17,7 +17,7 @@ typedef struct NamedFrame {
         const char *name; /* printable; NULL: not known */
         const char
                 *module; /* printable: a file's path, for managed code its name; NULL: not known */
-        StreamKind kind;
+        NamedKind kind;
         clrsym_tier tier;
         bool is_marked;
         const char *file; /* printable: the source; NULL: the line is not known */
@@ -41,7 +41,7 @@ bool frames_init(Frames *frames, clrsym_style style);
 void frames_deinit(Frames *frames);
 
 /* SYMBOL and DSO may be NULL. INDEX_NONE if there is no memory. */
-uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso);
+uint32_t frames_symbol(Frames *frames, NamedKind kind, const char *symbol, const char *dso);
 /* A text that is not a frame: the name of a thread or an event. */
 uint32_t frames_text(Frames *frames, const char *text);
 /*

@@ -2,7 +2,6 @@
 #include "perf/mapping.h"
 
 #include "perf/mapping-kind.h"
-#include "util/seconds-text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +15,7 @@ void mapping_deinit(Mapping *mapping)
 }
 
 /*
- * Parses a number in BASE (0: by its prefix) at *TEXT and the text END after it. Moves *TEXT after
+ * Parses a number in BASE at *TEXT and the text END after it. Moves *TEXT after
  * both.
  */
 static bool mapping_take_number(const char **text, int base, const char *end, uint64_t max,
@@ -61,61 +60,6 @@ static bool keep_path(Mapping *mapping, const char *path)
                 return false;
         mapping->path = strdup(path);
         return mapping->path != NULL;
-}
-
-/* "473.414890639" in the text from BEGIN, at whose END it ends */
-static bool mapping_take_seconds(const char *begin, const char *end, uint64_t *ret_ns)
-{
-        const char *at = end;
-
-        while (at > begin && at[-1] != ' ')
-                at--;
-        return end - at > 10 && end[-10] == '.' && seconds_parse(at, ret_ns) == end;
-}
-
-/* "fe:00 350922 0]: ", or "<0a8e9e6786b3>]: ": of an ELF file, perf can record the build id
- * instead. */
-static bool mapping_take_file(Mapping *mapping, const char **text)
-{
-        static const char END[] = ">]: ";
-
-        if (**text == '<') {
-                *text += 1 + strspn(*text + 1, "0123456789abcdef");
-                if (strncmp(*text, END, sizeof(END) - 1) != 0)
-                        return false;
-                *text += sizeof(END) - 1;
-                return true;
-        }
-        if (!take_u32(text, 16, ":", &mapping->major) ||
-            !take_u32(text, 16, " ", &mapping->minor) ||
-            !mapping_take_number(text, 10, " ", UINT64_MAX, &mapping->inode) ||
-            !mapping_take_number(text, 10, "]: ", UINT64_MAX, &mapping->generation))
-                return false;
-        /* What was mapped before the recording is from /proc, which has no generations. */
-        mapping->has_generation = mapping->generation != 0;
-        return true;
-}
-
-/* "PERF_RECORD_MMAP2 7/7: [0x7f10c7680000(0xb4c000) @ 0 fe:00 350922 0]: r-xp /a.dll" */
-bool mapping_take_event(Mapping *mapping, const char *line)
-{
-        static const char RECORD[] = ": PERF_RECORD_MMAP2 ";
-        const char *at = strstr(line, RECORD);
-        uint64_t tid, n;
-
-        *mapping = (Mapping){0};
-        if (!at || !mapping_take_seconds(line, at, &mapping->time))
-                return false;
-        at += sizeof(RECORD) - 1;
-        if (!take_pid(&at, "/", &mapping->pid) ||
-            !mapping_take_number(&at, 10, ": [", UINT64_MAX, &tid) ||
-            !mapping_take_number(&at, 0, "(", UINT64_MAX, &mapping->start) ||
-            !mapping_take_number(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
-            !mapping_take_number(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
-            !mapping_take_file(mapping, &at) || strlen(at) < 6 || at[2] != 'x' || at[4] != ' ')
-                return false;
-        mapping->end = mapping->start + n;
-        return keep_path(mapping, at + 5);
 }
 
 /* "7f10c7680000-7f10c81cc000 r-xp 00000000 fe:00 350922          /a.dll" */

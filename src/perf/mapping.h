@@ -4,7 +4,7 @@
 /*
  * Mapping: a file that a recorded process had mapped executable
  *
- * perf records mappings, but does not pass them to its filter: `clrsym report` does, a line each.
+ * The Namer gets them as lines, because perf does not pass mappings to its filters.
  */
 
 #include <stdbool.h>
@@ -26,12 +26,6 @@ typedef struct Mapping {
 } Mapping;
 
 void mapping_deinit(Mapping *mapping);
-
-/*
- * Reads a line of perf script --ns --show-mmap-events; `since` is not set. False if it is not of an
- * executable mapping.
- */
-bool mapping_take_event(Mapping *mapping, const char *line);
 
 /*
  * Reads a line of /proc/PID/maps: neither pid nor times are set. False if it is not of an

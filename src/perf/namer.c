@@ -9,7 +9,7 @@
 static const Form *const FORMS[_FORM_MAX] = {
         [FORM_TEXT] = &form_text,
         [FORM_FOLDED] = &form_folded,
-        [FORM_STREAM] = &form_stream,
+        [FORM_SINK] = &form_sink,
 };
 
 bool namer_fail(Namer *namer, const char *message)
@@ -32,7 +32,7 @@ bool namer_fail_write(Namer *namer, int error)
         return namer_fail(namer, text);
 }
 
-static bool namer_open_form(Namer *namer)
+static bool namer_open_form(Namer *namer, const NamerTarget *target)
 {
         char *message = NULL;
         int r;
@@ -43,26 +43,27 @@ static bool namer_open_form(Namer *namer)
         if (!images_init(&namer->images, namer->settings.mappings_fd))
                 return namer_fail(namer, "--dlarg mappings: there are no mappings");
         r = batch_resolver_init(&namer->resolver, &namer->settings, &namer->frames, &namer->images,
-                                &message);
+                                target->handle, &message);
+        namer->resolver.callers = target->callers;
         if (r < 0)
                 namer_fail(namer, message ? message : strerror(-r));
         free(message);
         return r >= 0;
 }
 
-bool namer_init(Namer *namer, char **settings, int n, TextOutFn write, void *data)
+bool namer_init(Namer *namer, char **settings, int n, const NamerTarget *target)
 {
         char reason[500];
 
         *namer = (Namer){0};
         if (!settings_read(&namer->settings, settings, n, reason, sizeof(reason)))
                 return namer_fail(namer, reason);
-        namer->form = FORMS[namer->settings.form];
-        namer->context = (FormContext){&namer->settings, &namer->frames, &namer->out};
+        namer->form = FORMS[target->sink ? FORM_SINK : namer->settings.form];
+        namer->context = (FormContext){&namer->settings, &namer->frames, &namer->out, target->sink};
         if (!frames_init(&namer->frames, namer->settings.style) ||
-            !text_out_init(&namer->out, write, data))
+            !text_out_init(&namer->out, target->write, target->data))
                 return namer_fail_no_memory(namer);
-        return !namer->form || namer_open_form(namer);
+        return namer_open_form(namer, target);
 }
 
 void namer_deinit(Namer *namer)

@@ -24,18 +24,27 @@ typedef struct Namer {
         BatchResolver resolver;
         Batch batch;
         TextOut out;
-        const Form *form; /* NULL: nothing is named or printed */
+        const Form *form;
         void *form_state; /* owned */
         FormContext context;
         CostlyProcess costly;
         char message[500]; /* the reason, once a function has failed */
 } Namer;
 
+/* Borrowed, as long as the Namer lives. */
+typedef struct NamerTarget {
+        TextOutFn write; /* gets the text, with DATA */
+        void *data;
+        const SampleSink *sink;    /* gets the samples; NULL: they are printed */
+        clrsym *handle;            /* where names come from; NULL: the settings say that */
+        const OsrCallers *callers; /* that copies of stacks have; NULL: none */
+} NamerTarget;
+
 /*
- * N settings, as perf's filter has them, whose texts are borrowed; WRITE gets the output. To be
- * deinitialized in both cases.
+ * N settings, as perf's filter has them, whose texts are borrowed. To be deinitialized in both
+ * cases.
  */
-bool namer_init(Namer *namer, char **settings, int n, TextOutFn write, void *data);
+bool namer_init(Namer *namer, char **settings, int n, const NamerTarget *target);
 void namer_deinit(Namer *namer);
 
 /* Keeps the reason for a failure, the first one. Returns false. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/osr-callers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int number_compare(uint64_t one, uint64_t other)
 {
@@ -42,24 +40,6 @@ static int place_caller_compare(const void *one, const void *other)
         int r = place_compare(a, b);
 
         return r ? r : number_compare(a->caller, b->caller);
-}
-
-/* The rows of FILE, of which there are at most the limit; false: they cannot be read. */
-static bool callers_read_rows(OsrCallers *callers, FILE *file)
-{
-        struct stat st;
-        size_t n;
-
-        if (fstat(fileno(file), &st) < 0)
-                return false;
-        n = (size_t)st.st_size / sizeof(*callers->rows);
-        n = n < OSR_CALLERS_MAX ? n : OSR_CALLERS_MAX;
-        callers->rows = malloc((n + 1) * sizeof(*callers->rows));
-        callers->places = malloc((n + 1) * sizeof(*callers->places));
-        if (!callers->rows || !callers->places)
-                return false;
-        callers->n = fread(callers->rows, sizeof(*callers->rows), n, file);
-        return !ferror(file);
 }
 
 static int frame_compare(const void *one, const void *other)
@@ -132,20 +112,23 @@ static void callers_sort(OsrCallers *callers)
         callers->n_places = n;
 }
 
-bool osr_callers_read(OsrCallers *callers, const char *path)
+bool osr_callers_init(OsrCallers *callers, const OsrCaller *rows, size_t n)
 {
-        FILE *file = fopen(path, "re");
-        bool ok;
-
-        *callers = (OsrCallers){0};
-        ok = file && callers_read_rows(callers, file);
-        if (file)
-                fclose(file);
-        if (ok && callers->n) {
+        *callers = (OsrCallers){
+                .rows = malloc((n + 1) * sizeof(*rows)),
+                .places = malloc((n + 1) * sizeof(*rows)),
+                .n = n,
+        };
+        if (!callers->rows || !callers->places) {
+                osr_callers_deinit(callers);
+                return false;
+        }
+        if (n) {
+                memcpy(callers->rows, rows, n * sizeof(*rows));
                 callers_keep(callers);
                 callers_sort(callers);
         }
-        return ok;
+        return true;
 }
 
 void osr_callers_deinit(OsrCallers *callers)

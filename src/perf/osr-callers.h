@@ -31,7 +31,6 @@
  */
 #define OSR_COPIES_EVENT "clrsym-stacks"
 
-/* In files, rows have the machine's own layout: writer and reader are on one machine. */
 typedef struct OsrCaller {
         uint64_t time;       /* of the sample, ns of perf's clock */
         uint64_t slot, next; /* the two words as the sample's chain has them */
@@ -42,7 +41,7 @@ typedef struct OsrCaller {
         int32_t pid, tid;    /* of the sample */
 } OsrCaller;
 
-/* So many are kept, and written: 56 MiB. */
+/* So many are kept: 56 MiB. */
 #define OSR_CALLERS_MAX (1u << 20)
 
 typedef struct OsrCallers {
@@ -53,11 +52,11 @@ typedef struct OsrCallers {
 } OsrCallers;
 
 /*
- * Reads a file of rows in any order. Memory that a method has not written yet can have words of
- * earlier calls: of several rows of a frame, only those with a distance that all frames with this
- * slot have are kept. False: an errno is set. To be deinitialized in both cases.
+ * Takes N rows in any order; N is at most OSR_CALLERS_MAX. Memory that a method has not written yet
+ * can have words of earlier calls: of several rows of a frame, only those with a distance that all
+ * frames with this slot have are kept. False: no memory. To be deinitialized in both cases.
  */
-bool osr_callers_read(OsrCallers *callers, const char *path);
+bool osr_callers_init(OsrCallers *callers, const OsrCaller *rows, size_t n);
 void osr_callers_deinit(OsrCallers *callers);
 
 /* The callers of a chain's two words, each once, are at most so many; with more, none is certain.

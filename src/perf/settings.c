@@ -90,14 +90,13 @@ static bool take_word(const char *value, const char *const *words, unsigned n, v
 
 static bool take_form(Settings *settings, const char *value, size_t offset)
 {
-        static const char *const WORDS[_FORM_MAX] = {
+        static const char *const WORDS[] = {
                 [FORM_TEXT] = "text",
                 [FORM_FOLDED] = "folded",
-                [FORM_STREAM] = "stream",
-                [FORM_SURVEY] = "survey",
         };
 
-        return take_word(value, WORDS, _FORM_MAX, settings_member(settings, offset));
+        return take_word(value, WORDS, sizeof(WORDS) / sizeof(WORDS[0]),
+                         settings_member(settings, offset));
 }
 
 static bool take_style(Settings *settings, const char *value, size_t offset)
@@ -172,7 +171,6 @@ static const struct {
         {"clock", settings_take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
         {"wait", take_unsigned, MEMBER(wait_ms), "wait=MILLISECONDS"},
         {"report", take_fd, MEMBER(report_fd), "report=FD"},
-        {"callers", settings_take_text, MEMBER(callers), "callers=FILE"},
         {"mappings", take_fd, MEMBER(mappings_fd), "mappings=FD"},
 };
 

@@ -14,8 +14,7 @@
 typedef enum FormType {
         FORM_TEXT,   /* as perf script prints it */
         FORM_FOLDED, /* a line for each stack with the number of its samples */
-        FORM_STREAM, /* for `clrsym report`: see perf/stream.h */
-        FORM_SURVEY, /* for `clrsym report`: see survey.h */
+        FORM_SINK,   /* for a profile: see perf/sample-sink.h */
         _FORM_MAX,
 } FormType;
 
@@ -49,7 +48,6 @@ typedef struct Settings {
         int64_t clock_offset; /* ns to add to perf's times */
         uint64_t clock_slack; /* ns by which the result may be wrong */
         int report_fd;        /* for the counts; -1: print a sentence to stderr */
-        const char *callers;  /* a file for osr_callers_read(), or NULL */
         int mappings_fd;      /* mappings of the recorded processes; -1: none are given */
         unsigned wait_ms;     /* how long to wait for events of a live process */
         PidMap *maps;         /* owned, by perf_pid */

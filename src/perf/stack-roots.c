@@ -62,7 +62,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         const struct StackRootRow managed = {THREAD_IS_MANAGED, sample->tid};
         const struct StackRootRow native = {THREAD_BEGINS_NATIVE, sample->tid};
         struct StackRootRow outermost = {.id = sample->pid};
-        StreamKind begin = STREAM_UNKNOWN; /* what the outermost frame is */
+        NamedKind begin = NAMED_UNKNOWN; /* what the outermost frame is */
         bool is_managed = false, is_user = false;
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
@@ -73,28 +73,28 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         for (i = sample->first; i < sample->first + sample->n; i++) {
                 Entry *entry = &batch->entries[i];
                 const NamedFrame frame = frames_get(frames, entry->frame);
-                const StreamKind kind = frame.kind;
+                const NamedKind kind = frame.kind;
 
-                is_lost |= is_user && kind == STREAM_UNKNOWN && !frame.name && !frame.module;
+                is_lost |= is_user && kind == NAMED_UNKNOWN && !frame.name && !frame.module;
                 if (is_lost && entry->role == ENTRY_FRAME) {
                         entry->role = ENTRY_DROPPED;
                         batch->has_dropped = true;
                 }
                 if (entry->role != ENTRY_FRAME)
                         continue;
-                is_managed |= kind == STREAM_MANAGED;
-                is_user = kind != STREAM_KERNEL;
+                is_managed |= kind == NAMED_MANAGED;
+                is_user = kind != NAMED_KERNEL;
                 outermost.frame = entry->ip;
                 begin = kind;
         }
         *ret_root = is_user ? sample->cut : STACK_WHOLE;
         if (!is_user || sample->cut != STACK_WHOLE || !sample->has_chain)
                 return true;
-        if (begin == STREAM_MANAGED && roots_have(roots, &native)) {
+        if (begin == NAMED_MANAGED && roots_have(roots, &native)) {
                 *ret_root = STACK_TORN;
                 return true;
         }
-        if (is_managed && begin == STREAM_NATIVE && !roots_add(roots, &native))
+        if (is_managed && begin == NAMED_NATIVE && !roots_add(roots, &native))
                 return false;
         if (is_managed)
                 return roots_add(roots, &outermost) && roots_add(roots, &managed);
@@ -135,7 +135,7 @@ bool stack_roots_mark(StackRoots *roots, Batch *batch, Frames *frames, Counts *c
                 if (!added)
                         return false;
                 added->source = FRAME_SOURCE_MARK;
-                added->frame = frames_symbol(frames, STREAM_UNKNOWN, root_name(root), NULL);
+                added->frame = frames_symbol(frames, NAMED_UNKNOWN, root_name(root), NULL);
                 if (added->frame == INDEX_NONE)
                         return false;
         }

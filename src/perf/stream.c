@@ -70,7 +70,7 @@ static bool stream_take_frame(StreamReader *reader, const char *at, size_t n)
         at += sizeof(frame);
         n -= sizeof(frame);
         if (frame.n_name > n || frame.n_module != n - frame.n_name ||
-            frame.kind >= _STREAM_KIND_MAX || reader->n_frames == UINT32_MAX)
+            frame.kind >= _NAMED_KIND_MAX || reader->n_frames == UINT32_MAX)
                 return false;
         if (!buffer_grow((void **)&reader->words, &reader->words_size, n + 2))
                 return false;

@@ -2,14 +2,16 @@
 #pragma once
 
 /*
- * Stream: named samples on their way from perf's filter to `clrsym report`
+ * Stream: named samples, as a file .clrsym has them
  *
  * STREAM_MAGIC, then records: a StreamHeader and its payload, in the machine's own byte order,
- * because both ends are on one machine. Texts come before the records that refer to them. The last
- * record is END: a stream without one is incomplete.
+ * which is little-endian on all machines that clrsym supports. Texts come before the records that
+ * refer to them. The last record is END: a stream without one is incomplete.
  *
- * Plain C: one end is a module in perf.
+ * Plain C.
  */
+
+#include "perf/named-kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,14 +31,6 @@ typedef enum StreamType {
         STREAM_CHECKSUM, /* the source's, in hexadecimal digits: of the frame that comes next */
 } StreamType;
 
-typedef enum StreamKind {
-        STREAM_MANAGED,
-        STREAM_NATIVE,
-        STREAM_KERNEL,
-        STREAM_UNKNOWN,
-        _STREAM_KIND_MAX,
-} StreamKind;
-
 typedef struct StreamHeader {
         uint32_t type; /* StreamType */
         uint32_t size; /* of the payload */
@@ -45,7 +39,7 @@ typedef struct StreamHeader {
 typedef struct StreamFrame {
         uint32_t n_name;   /* bytes, no NUL */
         uint32_t n_module; /* 0: not known */
-        uint8_t kind;      /* StreamKind */
+        uint8_t kind;      /* NamedKind */
         uint8_t tier;      /* clrsym_tier */
         uint8_t is_marked; /* the name is not certain */
         uint8_t reserved;

@@ -20,10 +20,10 @@ static void folded_append_line(GString *text, const Frame *frame)
 
 static char *folded_name(const Frame *frame, bool annotate)
 {
-        static const StreamKind KINDS[] = {
-                [FRAME_MANAGED] = STREAM_MANAGED, [FRAME_NATIVE] = STREAM_NATIVE,
-                [FRAME_KERNEL] = STREAM_KERNEL,   [FRAME_UNKNOWN] = STREAM_UNKNOWN,
-                [FRAME_SESSION] = STREAM_UNKNOWN, [FRAME_COMM] = STREAM_UNKNOWN,
+        static const NamedKind KINDS[] = {
+                [FRAME_MANAGED] = NAMED_MANAGED, [FRAME_NATIVE] = NAMED_NATIVE,
+                [FRAME_KERNEL] = NAMED_KERNEL,   [FRAME_UNKNOWN] = NAMED_UNKNOWN,
+                [FRAME_SESSION] = NAMED_UNKNOWN, [FRAME_COMM] = NAMED_UNKNOWN,
         };
         g_autoptr(GString) text = g_string_new(NULL);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tally.h"
 
-#include "unwind/perf-data.h"
+#include "perfdata/perf-data.h"
 #include "util/fd.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "unwind/call-frames.h"
 
 #include "perf/mapping-kind.h"
-#include "unwind/mapped-file.h"
+#include "symbols/mapped-file.h"
 #include "util/fd.h"
 
 #include <string.h>
@@ -186,7 +186,6 @@ static void call_frames_account_for(CallFrames *frames, int32_t pid, const Frame
 static void call_frames_read_debug(CallFrames *frames, int32_t pid, FrameFile *file,
                                    const MappedFile *mapped)
 {
-        const char *slash = strrchr(mapped->path, '/');
         const size_t n_before = frame_file_size(file);
         FD_AUTO int fd = -1;
         ElfFile elf;
@@ -195,7 +194,7 @@ static void call_frames_read_debug(CallFrames *frames, int32_t pid, FrameFile *f
         if (!frames->debug || !file->n_build_id)
                 return;
         fd = frames->debug->open(frames->debug->data, pid, file->build_id, file->n_build_id,
-                                 slash ? slash + 1 : mapped->path);
+                                 mapped->path);
         if (fd < 0 || !elf_file_open(&elf, fd))
                 return;
         frame_table_read(&file->debug, &elf, FRAME_SECTION_DEBUG);

@@ -13,7 +13,8 @@
  * CALL_FRAMES_MAX_BYTES, those go that were read for the process with most of them.
  */
 
-#include "unwind/address-space.h"
+#include "perfdata/address-space.h"
+#include "symbols/debug-files.h"
 #include "unwind/call-frame.h"
 
 #include <sys/types.h>
@@ -24,15 +25,6 @@
 #define CALL_FRAMES_FILE_WORK (UINT64_C(64) << 10)
 /* Bytes of memory. */
 #define CALL_FRAMES_MAX_BYTES (UINT64_C(256) << 20)
-
-/* Where the debug file of a file is; a file without call frame information of its own may have it
- * there. */
-typedef struct DebugFinder {
-        /* Opens that of the file NAME, which process PID has mapped, with that build id; the caller
-         * closes it. -1: there is none. */
-        int (*open)(void *data, pid_t pid, const uint8_t *build_id, size_t n, const char *name);
-        void *data;
-} DebugFinder;
 
 typedef struct CallFrames CallFrames;
 

@@ -4,7 +4,7 @@
 #include "lines/bundle.h"
 #include "perf/mapping-kind.h"
 #include "perf/r2r-image.h"
-#include "unwind/mapped-file.h"
+#include "symbols/mapped-file.h"
 #include "util/fd.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/process-scope.h"
 
-#include "unwind/perf-data.h"
+#include "perfdata/perf-data.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/rewrite.h"
 
-#include "unwind/error.h"
+#include "perfdata/error.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 static bool rewrite_fail(GError **error)
 {
-        g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "its stacks cannot be written: %s",
-                    g_strerror(errno));
+        g_set_error(error, PERFDATA_ERROR, PERFDATA_ERROR_SYSTEM,
+                    "its stacks cannot be written: %s", g_strerror(errno));
         return false;
 }
 
@@ -59,7 +59,7 @@ bool rewrite_begin(Rewrite *rewrite, GError **error)
         /* What is corrected must not be among the records, which move. */
         if (header->data.offset < sizeof(*header) ||
             header->data.offset < header->attrs.offset + header->attrs.size) {
-                g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
+                g_set_error_literal(error, PERFDATA_ERROR, PERFDATA_ERROR_DAMAGED,
                                     "its records begin before its events are described");
                 return false;
         }

@@ -7,7 +7,7 @@
  * What is before the records and after them stays, and moves with their end.
  */
 
-#include "unwind/perf-data.h"
+#include "perfdata/perf-data.h"
 
 #include <stdio.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/stack-pairs.h"
 
-#include "unwind/stack-sample.h"
+#include "perfdata/perf-sample.h"
 
 #include <string.h>
 
 bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_event_attr *copies)
 {
-        return stack_sample_has(copies) && stack_sample_has_chain(chains) &&
-               !stack_sample_has(chains) && chains->type == copies->type &&
+        return perf_sample_has(copies) && perf_sample_has_chain(chains) &&
+               !perf_sample_has(chains) && chains->type == copies->type &&
                chains->config == copies->config && chains->freq == copies->freq &&
                chains->sample_freq == copies->sample_freq;
 }

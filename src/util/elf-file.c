@@ -272,6 +272,106 @@ bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, vo
         return goes_on;
 }
 
+/* The name at AT, if it has an end. */
+static const char *symbols_name(const ElfSymbols *symbols, uint64_t at)
+{
+        return at < symbols->n_names && memchr(symbols->names + at, 0, symbols->n_names - at)
+                       ? symbols->names + at
+                       : NULL;
+}
+
+static bool elf_file_is_code(const ElfFile *file, const Elf64_Sym *symbol)
+{
+        const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+        return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+               symbol->st_shndx < file->n_sections && symbol->st_shndx != SHN_UNDEF &&
+               file->sections[symbol->st_shndx].sh_flags & SHF_EXECINSTR;
+}
+
+static bool elf_section_code_symbols(const ElfFile *file, const Elf64_Shdr *section, ElfSymbolFn fn,
+                                     void *data)
+{
+        ElfSymbols symbols;
+        bool goes_on = true;
+        size_t i;
+
+        symbols_read(&symbols, file, section);
+        for (i = 0; goes_on && i < symbols.n; i++) {
+                const Elf64_Sym *row = &symbols.rows[i];
+                const unsigned binding = ELF64_ST_BIND(row->st_info);
+                const ElfSymbol symbol = {.name = symbols_name(&symbols, row->st_name),
+                                          .value = row->st_value,
+                                          .size = row->st_size,
+                                          .is_global = binding == STB_GLOBAL,
+                                          .is_weak = binding == STB_WEAK,
+                                          .is_code = ELF64_ST_TYPE(row->st_info) != STT_NOTYPE};
+
+                if (symbol.name && *symbol.name && elf_file_is_code(file, row))
+                        goes_on = fn(&symbol, data);
+        }
+        symbols_deinit(&symbols);
+        return goes_on;
+}
+
+bool elf_file_code_symbols(const ElfFile *file, uint32_t type, ElfSymbolFn fn, void *data)
+{
+        unsigned i;
+
+        for (i = 0; i < file->n_sections; i++)
+                if (file->sections[i].sh_type == type &&
+                    !elf_section_code_symbols(file, &file->sections[i], fn, data))
+                        return false;
+        return true;
+}
+
+/* Where the entries are: a table of their own with .plt.sec, else after the header of .plt. */
+static bool elf_file_linkage(const ElfFile *file, uint64_t *ret_first, uint64_t *ret_end)
+{
+        enum { ENTRY = 16, HEADER_AARCH64 = 32 };
+        const Elf64_Shdr *table = elf_file_section(file, ".plt.sec");
+        const uint64_t header = table                                  ? 0
+                                : file->header.e_machine == EM_AARCH64 ? HEADER_AARCH64
+                                                                       : ENTRY;
+
+        if (!table)
+                table = elf_file_section(file, ".plt");
+        if (!table || table->sh_size < header || table->sh_addr > UINT64_MAX - table->sh_size)
+                return false;
+        *ret_first = table->sh_addr + header;
+        *ret_end = table->sh_addr + table->sh_size;
+        return true;
+}
+
+bool elf_file_linkage_symbols(const ElfFile *file, ElfSymbolFn fn, void *data)
+{
+        enum { ENTRY = 16 };
+        const Elf64_Shdr *section = elf_file_section(file, ".rela.plt");
+        ElfSymbols symbols;
+        Elf64_Rela *rows;
+        uint64_t at, end;
+        bool goes_on = true;
+        size_t i, n;
+
+        if (!section || section->sh_link >= file->n_sections || !elf_file_linkage(file, &at, &end))
+                return true;
+        rows = elf_file_copy(file, section->sh_offset, section->sh_size, ELF_MAX_SYMBOLS);
+        n = rows ? section->sh_size / sizeof(*rows) : 0;
+        symbols_read(&symbols, file, &file->sections[section->sh_link]);
+        for (i = 0; goes_on && i < n && at < end && end - at >= ENTRY; i++, at += ENTRY) {
+                const uint64_t number = ELF64_R_SYM(rows[i].r_info);
+                ElfSymbol symbol = {.value = at, .size = ENTRY, .is_code = true};
+
+                if (number && number < symbols.n)
+                        symbol.name = symbols_name(&symbols, symbols.rows[number].st_name);
+                if (symbol.name && *symbol.name)
+                        goes_on = fn(&symbol, data);
+        }
+        symbols_deinit(&symbols);
+        free(rows);
+        return goes_on;
+}
+
 bool elf_file_exports(const ElfFile *file, const char *name)
 {
         unsigned i;

@@ -64,6 +64,27 @@ bool elf_file_exports(const ElfFile *file, const char *name);
 bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, void *data),
                             void *data);
 
+/* A symbol that the file defines, or an entry of its procedure linkage table. */
+typedef struct ElfSymbol {
+        const char *name; /* valid during the call */
+        uint64_t value;   /* its address in the file's own address space */
+        uint64_t size;    /* bytes; 0: not known */
+        bool is_global, is_weak;
+        bool is_code; /* the file says that it is a function */
+} ElfSymbol;
+
+/* False ends the walk. */
+typedef bool (*ElfSymbolFn)(const ElfSymbol *symbol, void *data);
+
+/*
+ * Calls FN for each symbol in code of the tables of TYPE, SHT_SYMTAB or SHT_DYNSYM. False: FN has
+ * returned false.
+ */
+bool elf_file_code_symbols(const ElfFile *file, uint32_t type, ElfSymbolFn fn, void *data);
+/* Calls FN for each entry of the procedure linkage table, with the name of the function that it
+ * calls, as that is in the dynamic symbols. */
+bool elf_file_linkage_symbols(const ElfFile *file, ElfSymbolFn fn, void *data);
+
 /* What the dynamic linker compares before it takes a library: class, byte order and machine. */
 typedef struct ElfFileKind {
         unsigned char class, order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What `clrsym perf` and perf's filter read: u8 which, then lines of perf script, of /proc/PID/maps
- * or of the filter's mappings; or the filter's stream of samples, in pieces of u8 bytes.
+ * What `clrsym report` and perf's filter read: u8 which, then lines of /proc/PID/maps or of
+ * mappings; or the stream of samples that a file .clrsym has, in pieces of u8 bytes.
  */
 
 #include "fuzz.h"
@@ -63,7 +63,7 @@ static void see_frame(void *data, const StreamFrame *frame, const char *name, co
 {
         Seen *seen = data;
 
-        FUZZ_REQUIRE(frame->kind < _STREAM_KIND_MAX);
+        FUZZ_REQUIRE(frame->kind < _NAMED_KIND_MAX);
         seen->n_frames++;
         seen->n_bytes += strlen(name) + strlen(module);
 }
@@ -109,7 +109,7 @@ static void read_stream(FuzzInput *input)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const TakeLine TAKES[] = {mapping_take_event, mapping_take_map, mapping_take_line};
+        static const TakeLine TAKES[] = {mapping_take_line, mapping_take_map, mapping_take_line};
         FuzzInput input = {data, size};
         unsigned which = fuzz_take(&input, 1) & 3;
 

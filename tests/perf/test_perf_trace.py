@@ -251,16 +251,22 @@ def check_explained(tap, programs, snapshot, data, plain):
     tap.equal(wrong[:5], [], 'explain: names of the program are by events, and unknown frames by none')
 
 
+def without_linkage(text):
+    """The text without the names of linkage tables, which perf has of few libraries only."""
+    return re.sub(r'^(\t *[0-9a-f]+ )\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text, flags=re.M)
+
+
 def check_verb(tap, programs, trace, snapshot, data, directory):
-    """`clrsym perf` prints what the filter prints."""
+    """`clrsym report` prints what the filter prints, though it reads the recording itself."""
     direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
-    tap.check(done.returncode == 0 and done.stdout == direct.stdout,
+    tap.check(done.returncode == 0 and without_linkage(done.stdout) == without_linkage(direct.stdout),
               'clrsym perf: text, as by the filter', done.stderr)
+    own = done.stdout
     tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'
                         r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
               done.stderr)
-    check_explained(tap, programs, snapshot, data, direct.stdout)
+    check_explained(tap, programs, snapshot, data, own)
     path = pathlib.Path(directory) / 'out.folded'
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '-o', path, '--names',
                                 'short')
@@ -278,11 +284,11 @@ def check_verb(tap, programs, trace, snapshot, data, directory):
                   target.stat().st_mode & 0o777 == 0o640,
                   f'clrsym perf -o {link.name}: the link stays, its file is replaced', done.stderr)
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot)
-    tap.check(done.stdout == direct.stdout, 'clrsym perf: the same of a snapshot', done.stderr)
+    tap.check(done.stdout == own, 'clrsym perf: the same of a snapshot', done.stderr)
     with recorded.Daemon(programs, directory) as daemon:
         programs.feed(trace, daemon.ingest)
         done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
-    tap.check(done.stdout == direct.stdout, 'clrsym perf: the same of a daemon', done.stderr)
+    tap.check(done.stdout == own, 'clrsym perf: the same of a daemon', done.stderr)
 
 
 def run(tap, programs, directory, _):

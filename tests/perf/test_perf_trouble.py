@@ -26,12 +26,8 @@ def check_missing(tap, programs, trace, data, directory):
 
     empty = directory / 'empty'
     empty.mkdir()
-    environment = {**perftool.environment(programs), 'PATH': str(empty)}
-    says(tap, run('-i', data, '--trace', trace, env=environment),
-         r'clrsym: no perf on PATH: apt install linux-perf\n', 'no perf')
-    environment = {**perftool.environment(programs), 'CLRSYM_DLFILTER': '/nowhere.so'}
-    says(tap, run('-i', data, '--trace', trace, env=environment),
-         r'clrsym: no /nowhere\.so, perf\'s filter: build clrsym .*\n', 'no filter')
+    done = run('-i', data, '--trace', trace, env={**perftool.environment(programs), 'PATH': str(empty)})
+    tap.check(done.returncode == 0 and 'W.HotLoop' in done.stdout, 'perf need not be installed', done.stderr)
     says(tap, run('-i', data, '--socket', directory / 'none'),
          r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace DIR\n',
          'no daemon')
@@ -94,7 +90,7 @@ def check_no_daemon(tap, programs, data, directory):
 
 
 def check_foreign(tap, programs, data, directory):
-    """perf refuses the file of another user, and --force is for perf, too."""
+    """The file of another user is read with --force only, as perf does it."""
     if os.geteuid() != 0:
         tap.skip("another user's file", 'it takes root to make one')
         return
@@ -104,7 +100,7 @@ def check_foreign(tap, programs, data, directory):
     environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'none')}
     refused = perftool.clrsym_perf(programs, '-i', foreign, env=environment)
     forced = perftool.clrsym_perf(programs, '-i', foreign, '-f', env=environment)
-    tap.check(refused.returncode == 1 and 'not owned by' in refused.stderr, "another user's file is refused",
+    tap.check(refused.returncode == 1 and 'belongs to another user' in refused.stderr, "another user's file is refused",
               refused.stderr)
     tap.check(forced.returncode == 0 and forced.stdout.count('\n') > 1000, 'but not with --force', forced.stderr)
 
@@ -115,16 +111,22 @@ def check_broken(tap, programs, trace, data, directory):
     path.write_bytes(b'')
     says(tap, perftool.clrsym_perf(programs, '-i', path, '--trace', trace),
          r'clrsym: .*/broken\.data is empty: record again\n', 'a recording that is empty')
-    for name, content in (('text', b'hello\n'), ('zeros', bytes(4096)),
-                          ('cut in its header', whole[:60]), ('cut', whole[:300000]),
-                          ('overwritten', whole[:70000] + bytes(200000) + whole[270000:])):
+    for name, content, reason in (('text', b'hello, hello, hello\n', 'it is not a perf.data file'),
+                                  ('zeros', bytes(4096), 'it is not a perf.data file'),
+                                  ('cut in its header', whole[:60], 'it is not a perf.data file'),
+                                  ('overwritten', whole[:70000] + bytes(200000) + whole[270000:],
+                                   'one of its records has no valid size')):
         path.write_bytes(content)
         output = directory / 'broken.folded'
         done = perftool.clrsym_perf(programs, '-i', path, '--trace', trace, '-o', output)
         tap.check(done.returncode == 1 and
-                  re.match(r'clrsym: .*broken\.data: perf script (failed|died)', done.stderr) and
+                  re.match(rf'clrsym: cannot read the recording .*broken\.data: {reason}', done.stderr) and
                   done.stderr.count('\n') == 1 and not output.exists(),
                   f'a recording that is {name}', done.returncode, done.stderr)
+    path.write_bytes(whole[:300000])
+    done = perftool.clrsym_perf(programs, '-i', path, '--trace', trace)
+    tap.check(done.returncode == 0 and 'broken.data is truncated: its last samples are missing' in done.stderr and
+              'W.HotLoop' in done.stdout, 'a recording that is cut: its samples are not lost', done.stderr)
     left = [path.name for path in directory.iterdir() if 'broken.folded' in path.name]
     tap.check(not left, 'no half a file is left', *left)
 

@@ -6,7 +6,7 @@
  */
 
 #include "unwind/narrow.h"
-#include "unwind/perf-data.h"
+#include "perfdata/perf-data.h"
 #include "support/suite.h"
 #include "util/fd.h"
 

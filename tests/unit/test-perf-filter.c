@@ -213,24 +213,24 @@ START_TEST(test_labels)
 
         ck_assert(frames_init(&frames, CLRSYM_STYLE_CSHARP));
         for (i = 0; i < G_N_ELEMENTS(LABELS); i++) {
-                frame = frames_symbol(&frames, STREAM_NATIVE, LABELS[i].symbol, "/lib/x.so");
+                frame = frames_symbol(&frames, NAMED_NATIVE, LABELS[i].symbol, "/lib/x.so");
                 label = folded_labels_frame(&labels, &frames, frame);
                 ck_assert_str_eq(folded_labels_text(&labels, label), LABELS[i].label);
                 ck_assert_uint_eq(folded_labels_frame(&labels, &frames, frame), label);
         }
         /* One name in two libraries is one label, and two frames. */
-        first = frames_symbol(&frames, STREAM_NATIVE, "main", "/lib/x.so");
-        frame = frames_symbol(&frames, STREAM_NATIVE, "main", "/lib/y.so");
+        first = frames_symbol(&frames, NAMED_NATIVE, "main", "/lib/x.so");
+        frame = frames_symbol(&frames, NAMED_NATIVE, "main", "/lib/y.so");
         ck_assert_uint_ne(first, frame);
         ck_assert_uint_eq(folded_labels_frame(&labels, &frames, first),
                           folded_labels_frame(&labels, &frames, frame));
-        frame = frames_symbol(&frames, STREAM_UNKNOWN, NULL, "/lib/z z.so");
+        frame = frames_symbol(&frames, NAMED_UNKNOWN, NULL, "/lib/z z.so");
         ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "[z z.so]");
-        frame = frames_symbol(&frames, STREAM_KERNEL, NULL, "[kernel.kallsyms]");
+        frame = frames_symbol(&frames, NAMED_KERNEL, NULL, "[kernel.kallsyms]");
         ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "[kernel.kallsyms]");
-        frame = frames_symbol(&frames, STREAM_UNKNOWN, NULL, NULL);
+        frame = frames_symbol(&frames, NAMED_UNKNOWN, NULL, NULL);
         ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "[unknown]");
         frame = frames_text(&frames, "#x;y 3");
@@ -241,7 +241,7 @@ START_TEST(test_labels)
                          "[unknown]");
         folded_labels_clear(&labels);
         labels.is_annotated = true;
-        frame = frames_symbol(&frames, STREAM_KERNEL, "do_idle", "[kernel.kallsyms]");
+        frame = frames_symbol(&frames, NAMED_KERNEL, "do_idle", "[kernel.kallsyms]");
         ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "do_idle_[k]");
         folded_labels_deinit(&labels);
@@ -273,7 +273,7 @@ START_TEST(test_frames)
         frame = frames_get(&frames, one);
         ck_assert_str_eq(frame.name, "N.T.M(int)");
         ck_assert_str_eq(frame.module, "App.dll");
-        ck_assert(frame.kind == STREAM_MANAGED && !frame.is_marked);
+        ck_assert(frame.kind == NAMED_MANAGED && !frame.is_marked);
         ck_assert_uint_eq(frames_body(&frames, &answer, NULL, false, NULL), one);
         /* The same in doubt, and another body at the same place. */
         other = frames_body(&frames, &answer, NULL, true, NULL);
@@ -298,12 +298,12 @@ START_TEST(test_frames)
         /* perf may have another text at an address where it had one before. */
         for (i = 0; i < 100; i++) {
                 snprintf(text, sizeof(text), "symbol%d", i % 7);
-                one = frames_symbol(&frames, STREAM_NATIVE, text, "/lib/x.so");
+                one = frames_symbol(&frames, NAMED_NATIVE, text, "/lib/x.so");
                 ck_assert_str_eq(frames_get(&frames, one).name, text);
         }
         ck_assert_uint_lt(frames.n, 20);
         frames_clear(&frames);
-        one = frames_symbol(&frames, STREAM_NATIVE, "again", NULL);
+        one = frames_symbol(&frames, NAMED_NATIVE, "again", NULL);
         ck_assert_uint_eq(one, 0);
         ck_assert_ptr_null(frames_get(&frames, one).module);
         frames_deinit(&frames);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What perf script and the kernel print of a mapped file, and the lines that the filter gets of it
+ * What the kernel prints of a mapped file, and the lines that the Namer gets of it
  */
 
 #include "perf/mapping.h"
@@ -10,9 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define EVENT "PERF_RECORD_MMAP2 31/32: "
-#define WHERE "[0x7f10c7680000(0xb4c000) @ 0x3000 fe:1f 350922 77]: "
 
 static const Mapping WANTED = {
         .pid = 31,
@@ -43,90 +40,6 @@ static void check_same(const Mapping *one, const Mapping *other)
         ck_assert_uint_eq(one->generation, other->generation);
         ck_assert_str_eq(one->path, other->path);
 }
-
-START_TEST(test_event)
-{
-        static const char *const LINES[] = {
-                ".NET TP Worker    32 26545.152507822: " EVENT WHERE "r-xp /a b/c [d].dll",
-                "a: b 1.2: [001] 32 [000] 26545.152507822: " EVENT WHERE "--xs /a b/c [d].dll",
-        };
-        size_t i;
-
-        for (i = 0; i < G_N_ELEMENTS(LINES); i++) {
-                Mapping mapping;
-
-                ck_assert(mapping_take_event(&mapping, LINES[i]));
-                check_same(&mapping, &WANTED);
-                mapping_deinit(&mapping);
-        }
-}
-END_TEST
-
-#define HEAD "x 32 1.000000000: " EVENT
-
-/* perf 7 does it without being asked, perf 6 with --buildid-mmap. */
-START_TEST(test_build_id)
-{
-        Mapping mapping;
-
-        ck_assert(mapping_take_event(&mapping, HEAD
-                                     "[0x7f10c7680000(0xb4c000) @ 0x3000 <0a8e9e67>]: r-xp /a.so"));
-        ck_assert_uint_eq(mapping.start, WANTED.start);
-        ck_assert_uint_eq(mapping.end, WANTED.end);
-        ck_assert_uint_eq(mapping.offset, WANTED.offset);
-        ck_assert_uint_eq(mapping.inode, 0);
-        ck_assert(!mapping.has_generation);
-        ck_assert_str_eq(mapping.path, "/a.so");
-        mapping_deinit(&mapping);
-}
-END_TEST
-
-/* What was mapped before the recording is from /proc: perf writes generation 0, whatever it is. */
-START_TEST(test_before)
-{
-        Mapping mapping;
-
-        ck_assert(mapping_take_event(
-                &mapping, "x 0 0.000000000: " EVENT
-                          "[0x7f10c7680000(0xb4c000) @ 0x3000 fe:1f 350922 0]: r-xp /a.dll"));
-        ck_assert_uint_eq(mapping.inode, WANTED.inode);
-        ck_assert(!mapping.has_generation);
-        mapping_deinit(&mapping);
-}
-END_TEST
-
-static const char *const NO_EVENTS[] = {
-        "",
-        "x 32 1.000000000: PERF_RECORD_MMAP2 ",
-        "x 32 1.000000: " EVENT WHERE "r-xp /a.dll",
-        "x 32 1.0000000000: " EVENT WHERE "r-xp /a.dll",
-        "x 32 99999999999.000000000: " EVENT WHERE "r-xp /a.dll",
-        ": " EVENT WHERE "r-xp /a.dll",
-        EVENT WHERE "r-xp /a.dll",
-        HEAD WHERE "rw-p /a.dll",
-        HEAD WHERE "r-xp a.dll",
-        HEAD WHERE "r-xp",
-        HEAD WHERE "",
-        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234abcd]: r-xp /a.dll",
-        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234 5678>]: r-xp /a.dll",
-        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234abcd>",
-        HEAD "[0x7f10c7680000(0) @ 0 fe:00 350922 0]: r-xp /a.dll",
-        HEAD "[0xffffffffffff0000(0x10000) @ 0 fe:00 350922 0]: r-xp /a.dll",
-        HEAD "[0x7f10c7680000(-1) @ 0 fe:00 350922 0]: r-xp /a.dll",
-        HEAD "[0x7f10c7680000(0x1000) @ 0 100000000:00 350922 0]: r-xp /a.dll",
-        HEAD "[0x7f10c7680000(0x1000) @ 0 fe:00 99999999999999999999 0]: r-xp /a.dll",
-        "x 32 1.000000000: PERF_RECORD_MMAP2 -1/0: " WHERE "r-xp /a.dll",
-        "x 32 1.000000000: PERF_RECORD_MMAP 31/32: " WHERE "r-xp /a.dll",
-};
-
-START_TEST(test_no_event)
-{
-        Mapping mapping;
-
-        ck_assert_msg(!mapping_take_event(&mapping, NO_EVENTS[_i]), "%s", NO_EVENTS[_i]);
-        ck_assert_ptr_null(mapping.path);
-}
-END_TEST
 
 START_TEST(test_map)
 {
@@ -188,10 +101,6 @@ Suite *suite_new(void)
         Suite *suite = suite_create("perf-mapping");
         TCase *tests = tcase_create("lines");
 
-        tcase_add_test(tests, test_event);
-        tcase_add_test(tests, test_build_id);
-        tcase_add_test(tests, test_before);
-        tcase_add_loop_test(tests, test_no_event, 0, G_N_ELEMENTS(NO_EVENTS));
         tcase_add_test(tests, test_map);
         tcase_add_test(tests, test_line);
         suite_add_tcase(suite, tests);

@@ -4,9 +4,9 @@
  * What was mapped where at a time, samples with stacks, and the step to a caller
  */
 
-#include "unwind/address-space.h"
+#include "perfdata/address-space.h"
 #include "unwind/registers.h"
-#include "unwind/stack-sample.h"
+#include "perfdata/perf-sample.h"
 
 #include "support/suite.h"
 
@@ -140,6 +140,12 @@ START_TEST(test_address_space)
                 if (g_strcmp0(path, CASES[i].path) != 0)
                         ck_abort_msg("case %zu: %s, not %s", i, path, CASES[i].path);
         }
+        /* The program before the execution, whose call has not returned. */
+        ck_assert_ptr_nonnull(address_spaces_find_executor(spaces, 2, 70, 0x40800));
+        ck_assert_ptr_null(address_spaces_find_executor(spaces, 2, 70 + 1000000000, 0x40800));
+        ck_assert_ptr_null(address_spaces_find_executor(spaces, 2, 69, 0x40800));
+        ck_assert_ptr_null(address_spaces_find_executor(spaces, 1, 70, 0x1000));
+        ck_assert_ptr_null(address_spaces_find_executor(spaces, 9, 70, 0x1000));
         address_spaces_free(spaces);
 }
 END_TEST
@@ -217,12 +223,12 @@ START_TEST(test_sample)
 {
         struct perf_event_attr attr;
         Registers registers;
-        StackSample sample;
+        PerfSample sample;
         Record record;
 
         attr = write_sample(&record);
-        ck_assert(stack_sample_has(&attr));
-        ck_assert(stack_sample_read(&attr, &record.header, &sample));
+        ck_assert(perf_sample_has(&attr));
+        ck_assert(perf_sample_read(&attr, &record.header, &sample));
         ck_assert_int_eq(sample.pid, 31);
         ck_assert_int_eq(sample.tid, 32);
         ck_assert_uint_eq(sample.time, 1234);
@@ -248,10 +254,10 @@ START_TEST(test_sample_cut)
         attr = write_sample(&record);
         for (n = sizeof(record.header); n < record.header.size; n++) {
                 struct perf_event_header *exact = g_memdup2(record.bytes, n);
-                StackSample sample;
+                PerfSample sample;
 
                 exact->size = n;
-                ck_assert_msg(!stack_sample_read(&attr, exact, &sample), "%u bytes", n);
+                ck_assert_msg(!perf_sample_read(&attr, exact, &sample), "%u bytes", n);
                 g_free(exact);
         }
 }
@@ -260,7 +266,7 @@ END_TEST
 START_TEST(test_sample_lengths)
 {
         struct perf_event_attr attr;
-        StackSample sample;
+        PerfSample sample;
         Record record;
         uint16_t at;
 
@@ -269,7 +275,7 @@ START_TEST(test_sample_lengths)
                 struct perf_event_header *exact = g_memdup2(record.bytes, record.header.size);
 
                 memset((uint8_t *)exact + at, 0xff, 8);
-                if (stack_sample_read(&attr, exact, &sample)) {
+                if (perf_sample_read(&attr, exact, &sample)) {
                         ck_assert_uint_le(sample.stack_end, record.header.size);
                         ck_assert_uint_le(sample.n_stack, STACK_SIZE);
                         ck_assert_uint_le(sample.chain_begin, sample.chain_end);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/chain.h"
+
+#include "perf/stack-roots.h"
+
+#include <linux/perf_event.h>
+
+/* PERF_CONTEXT_USER_DEFERRED, since Linux 6.19. */
+#define CONTEXT_DEFERRED ((uint64_t)-640)
+
+bool chain_next(Chain *chain, ChainLink *ret_link)
+{
+        bool is_after_hidden = false;
+
+        for (; chain->n; chain->n--, chain->at++) {
+                uint64_t ip = *chain->at;
+
+                if (ip == STACK_HIDDEN_MARK) {
+                        is_after_hidden = true;
+                        continue;
+                }
+                if (ip >= PERF_CONTEXT_MAX) {
+                        chain->is_cut |= ip == STACK_CUT_MARK;
+                        chain->is_limited |= ip == STACK_CUT_LIMIT_MARK;
+                        chain->is_torn |= ip == STACK_TORN_MARK;
+                        /* The program's part comes later: a number that stands for it follows. */
+                        if (ip == CONTEXT_DEFERRED && chain->n > 1) {
+                                chain->n--;
+                                chain->at++;
+                        }
+                        chain->is_user = ip == PERF_CONTEXT_USER;
+                        chain->is_marked = chain->is_first = true;
+                        continue;
+                }
+                *ret_link = (ChainLink){
+                        .ip = ip,
+                        .address = chain->is_first || !ip ? ip : ip - 1,
+                        /* Without a marker: addresses in the upper half are the kernel's. */
+                        .is_user = chain->is_marked ? chain->is_user : !(ip >> 63),
+                        .is_after_hidden = is_after_hidden,
+                };
+                chain->is_first = false;
+                chain->n--;
+                chain->at++;
+                return true;
+        }
+        return false;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/form.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The sink's number of a frame that it does not have yet. */
+#define NO_NUMBER UINT32_MAX
+
+typedef struct SinkState {
+        uint32_t *numbers; /* owned: the sink's, by number of the table */
+        size_t n;
+        uint32_t next;
+        uint32_t *stack; /* owned: of a sample */
+        size_t n_stack;
+} SinkState;
+
+static void *sink_new(void)
+{
+        return calloc(1, sizeof(SinkState));
+}
+
+static void sink_free(void *state)
+{
+        SinkState *sink = state;
+
+        if (sink) {
+                free(sink->numbers);
+                free(sink->stack);
+        }
+        free(sink);
+}
+
+/* Room for N numbers at *ROW, which has *N_ROW. */
+static bool sink_make_room(uint32_t **row, size_t *n_row, size_t n)
+{
+        size_t bigger = *n_row ? *n_row : 1024;
+        uint32_t *rows;
+
+        if (n <= *n_row)
+                return true;
+        while (bigger < n)
+                bigger *= 2;
+        rows = realloc(*row, bigger * sizeof(*rows));
+        if (!rows)
+                return false;
+        memset(rows + *n_row, 0xff, (bigger - *n_row) * sizeof(*rows));
+        *row = rows;
+        *n_row = bigger;
+        return true;
+}
+
+/* The kernel marks a file that was removed: the mark is not shown. To be freed; NULL: no memory. */
+static char *sink_module(const char *module)
+{
+        static const char DELETED[] = " (deleted)";
+        const size_t n = strlen(module), n_mark = sizeof(DELETED) - 1;
+
+        return n > n_mark && !strcmp(module + n - n_mark, DELETED) ? strndup(module, n - n_mark)
+                                                                   : strdup(module);
+}
+
+static bool sink_put_frame(SinkState *state, const FormContext *context, uint32_t number)
+{
+        NamedFrame frame = frames_get(context->frames, number);
+        char *module = NULL;
+
+        if (state->numbers[number] != NO_NUMBER)
+                return true;
+        if (frame.module && !(module = sink_module(frame.module)))
+                return false;
+        frame.module = module;
+        context->sink->frame(context->sink->data, &frame);
+        free(module);
+        state->numbers[number] = state->next++;
+        return true;
+}
+
+static bool sink_add(void *data, const FormContext *context, const BatchSample *sample,
+                     const Entry *entries)
+{
+        SinkState *state = data;
+        size_t i;
+
+        if (!sink_make_room(&state->numbers, &state->n, context->frames->n) ||
+            !sink_make_room(&state->stack, &state->n_stack, sample->n))
+                return false;
+        for (i = 0; i < sample->n; i++) {
+                if (!sink_put_frame(state, context, entries[i].frame))
+                        return false;
+                state->stack[i] = state->numbers[entries[i].frame];
+        }
+        context->sink->sample(
+                context->sink->data, sample, frames_get(context->frames, sample->comm).name,
+                frames_get(context->frames, sample->event).name, state->stack, sample->n);
+        return true;
+}
+
+static bool sink_forget(void *data, const FormContext *context)
+{
+        SinkState *state = data;
+
+        if (state->n)
+                memset(state->numbers, 0xff, state->n * sizeof(*state->numbers));
+        return true;
+}
+
+static bool sink_end(void *data, const FormContext *context)
+{
+        return true;
+}
+
+const Form form_sink = {sink_new, sink_add, sink_forget, sink_end, sink_free};

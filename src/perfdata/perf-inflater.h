@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * PerfInflater: the records that perf record -z has compressed
+ *
+ * All compressed records of a file are one stream of zstd. A record can begin in one of them and
+ * end in the next one. Memory: PERF_MAX_INFLATED bytes, what one compressed record may become.
+ */
+
+#include <glib.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERF_MAX_INFLATED ((size_t)64 << 20)
+
+typedef struct PerfInflater PerfInflater;
+
+PerfInflater *perf_inflater_new(void);
+/* NULL is fine. */
+void perf_inflater_free(PerfInflater *inflater);
+/* From the begin of the stream again. */
+void perf_inflater_rewind(PerfInflater *inflater);
+
+/* Takes the N bytes of a compressed record, once all records of the one before were taken. */
+bool perf_inflater_put(PerfInflater *inflater, const void *bytes, size_t n, GError **error);
+/* The next record, valid until the next put; NULL: the rest is in the next compressed record.
+ * False: the record has no valid size. */
+bool perf_inflater_next(PerfInflater *inflater, const struct perf_event_header **ret_record);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * CodePlaces: the file and the symbol at an address of a recorded process
+ *
+ * In this order: kernel code by KernelSymbols, anonymous memory by MapSymbols, files by
+ * FileSymbols. What is not native code has a file and no symbol.
+ */
+
+#include "perf/chain-namer.h"
+#include "perfdata/address-space.h"
+#include "symbols/file-symbols.h"
+#include "symbols/kernel-symbols.h"
+
+typedef struct CodePlaces CodePlaces;
+
+/* All are borrowed. */
+CodePlaces *code_places_new(AddressSpaces *spaces, const PerfFeatures *features,
+                            KernelSymbols *kernel, const DebugFinder *debug);
+/* NULL is fine. */
+void code_places_free(CodePlaces *places);
+
+/* Sets the file and symbol at ADDRESS of process PID at TIME. False: no mapping is known there. */
+bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address,
+                      bool is_user, CodePlace *ret);
+/* The file alone, as code_places_find() has it; NULL: no mapping is known there. */
+const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/file-symbols.h"
+
+#include "symbols/demangle.h"
+#include "symbols/mapped-file.h"
+#include "symbols/symbol-table.h"
+#include "symbols/vdso.h"
+#include "util/elf-file.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In perf's cache, below the home directory: a directory for the first byte of the build id, one
+ * below it for the others, with the file. */
+#define PERF_CACHE_LAYOUT "%s/.debug/.build-id/%.2s/%s/elf"
+
+/* The symbols of a file that was mapped. */
+typedef struct MappedSymbols {
+        SymbolTable table;
+        Elf64_Phdr *segments; /* owned */
+        unsigned n_segments;
+        bool is_whole; /* a debug file has all symbols: one without a size reaches to the next */
+} MappedSymbols;
+
+struct FileSymbols {
+        const AddressSpaces *spaces; /* all borrowed */
+        const PerfFeatures *features;
+        const DebugFinder *debug;
+        GPtrArray *files; /* owned MappedSymbols by the number of the file; NULL: not read yet */
+        size_t n_bytes;
+};
+
+static void mapped_symbols_free(void *data)
+{
+        MappedSymbols *file = data;
+
+        if (!file)
+                return;
+        symbol_table_deinit(&file->table);
+        free(file->segments);
+        g_free(file);
+}
+
+FileSymbols *file_symbols_new(const AddressSpaces *spaces, const PerfFeatures *features,
+                              const DebugFinder *debug)
+{
+        FileSymbols *symbols = g_new0(FileSymbols, 1);
+
+        symbols->spaces = spaces;
+        symbols->features = features;
+        symbols->debug = debug;
+        symbols->files = g_ptr_array_new_with_free_func(mapped_symbols_free);
+        return symbols;
+}
+
+void file_symbols_free(FileSymbols *symbols)
+{
+        if (!symbols)
+                return;
+        g_ptr_array_unref(symbols->files);
+        g_free(symbols);
+}
+
+/* The build id that perf recorded of MAPPED. False: none. */
+static bool symbols_build_id(const FileSymbols *symbols, const MappedFile *mapped, PerfBuildId *ret)
+{
+        const PerfBuildId *noted = perf_features_build_id(symbols->features, mapped->path);
+
+        *ret = (PerfBuildId){.n = mapped->n_build_id};
+        memcpy(ret->bytes, mapped->build_id, sizeof(ret->bytes));
+        if (!ret->n && noted)
+                *ret = *noted;
+        return ret->n > 0;
+}
+
+/* False: it has none. */
+static bool elf_file_id(const ElfFile *elf, PerfBuildId *ret)
+{
+        uint8_t bytes[ELF_MAX_BUILD_ID];
+        const size_t n = elf_file_build_id(elf, bytes);
+
+        *ret = (PerfBuildId){.n = (uint8_t)MIN(n, sizeof(ret->bytes))};
+        memcpy(ret->bytes, bytes, ret->n);
+        return n > 0;
+}
+
+static bool elf_file_has_id(const ElfFile *elf, const PerfBuildId *id)
+{
+        uint8_t bytes[ELF_MAX_BUILD_ID];
+
+        return elf_file_build_id(elf, bytes) == id->n && !memcmp(bytes, id->bytes, id->n);
+}
+
+/* Opens FD, which it takes over, if it is an ELF file with that build id; NULL: with any. */
+static bool elf_file_open_id(ElfFile *ret, int fd, const PerfBuildId *id)
+{
+        if (fd >= 0 && elf_file_open(ret, fd)) {
+                if (!id || elf_file_has_id(ret, id))
+                        return true;
+                elf_file_close(ret);
+        }
+        fd_clear(&fd);
+        return false;
+}
+
+static void elf_file_end(ElfFile *elf)
+{
+        fd_clear(&elf->fd);
+        elf_file_close(elf);
+}
+
+/* PATH in the root directory of PID; 0: in our own. */
+static int symbols_open_path(pid_t pid, const char *path)
+{
+        FD_AUTO int root = pid >= 0 ? rootfs_open_root(pid) : -1;
+
+        return root >= 0 ? rootfs_open_file(root, path) : -1;
+}
+
+static int symbols_open_cached(const PerfBuildId *id)
+{
+        char text[2 * sizeof(id->bytes) + 1] = "";
+        g_autofree char *path = NULL;
+        size_t i;
+
+        for (i = 0; i < id->n; i++)
+                g_snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+        path = g_strdup_printf(PERF_CACHE_LAYOUT, g_get_home_dir(), text, text + 2);
+        return id->n > 1 ? symbols_open_path(0, path) : -1;
+}
+
+/* The file itself, as it was mapped. */
+static bool symbols_open(const FileSymbols *symbols, const MappedFile *mapped, ElfFile *ret)
+{
+        PerfBuildId id;
+
+        if (vdso_is(mapped->path))
+                return elf_file_open_id(ret, vdso_open(),
+                                        symbols_build_id(symbols, mapped, &id) ? &id : NULL);
+        if (mapped->path[0] != '/')
+                return false;
+        if (!symbols_build_id(symbols, mapped, &id))
+                return elf_file_open_id(ret, mapped_file_open(mapped), NULL);
+        return elf_file_open_id(ret, symbols_open_path(mapped->pid, mapped->path), &id) ||
+               elf_file_open_id(ret, symbols_open_path(0, mapped->path), &id) ||
+               elf_file_open_id(ret, symbols_open_cached(&id), &id);
+}
+
+/* An ElfSymbolFn. */
+static bool mapped_symbols_add(const ElfSymbol *symbol, void *data)
+{
+        MappedSymbols *file = data;
+        char *name = demangle(symbol->name);
+
+        symbol_table_add(&file->table, symbol->value, symbol->size, name ? name : symbol->name,
+                         (symbol->is_weak ? SYMBOL_WEAK : 0u) |
+                                 (symbol->is_global ? 0u : SYMBOL_LOCAL));
+        free(name);
+        return true;
+}
+
+static bool mapped_symbols_add_linkage(const ElfSymbol *symbol, void *data)
+{
+        MappedSymbols *file = data;
+        char *name = demangle(symbol->name);
+        g_autofree char *text = g_strdup_printf("%s@plt", name ? name : symbol->name);
+
+        symbol_table_add(&file->table, symbol->value, symbol->size, text, SYMBOL_LOCAL);
+        free(name);
+        return true;
+}
+
+/* Adds the symbols of the debug file of ELF. False: there is none. */
+static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *symbols,
+                                     const MappedFile *mapped, const ElfFile *elf)
+{
+        PerfBuildId id;
+        ElfFile debug;
+
+        if (!symbols->debug || !elf_file_id(elf, &id))
+                return false;
+        if (!elf_file_open_id(&debug,
+                              symbols->debug->open(symbols->debug->data, mapped->pid, id.bytes,
+                                                   id.n, mapped->path),
+                              &id))
+                return false;
+        elf_file_code_symbols(&debug, SHT_SYMTAB, mapped_symbols_add, file);
+        elf_file_end(&debug);
+        file->is_whole = true;
+        return true;
+}
+
+static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
+                                const MappedFile *mapped)
+{
+        ElfFile elf;
+
+        if (!symbols_open(symbols, mapped, &elf))
+                return;
+        if (elf_file_has_symbols(&elf))
+                elf_file_code_symbols(&elf, SHT_SYMTAB, mapped_symbols_add, file);
+        else if (!mapped_symbols_add_debug(file, symbols, mapped, &elf))
+                elf_file_code_symbols(&elf, SHT_DYNSYM, mapped_symbols_add, file);
+        elf_file_linkage_symbols(&elf, mapped_symbols_add_linkage, file);
+        file->segments = g_steal_pointer(&elf.segments);
+        file->n_segments = elf.n_segments;
+        elf_file_end(&elf);
+}
+
+static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
+{
+        MappedSymbols *file;
+
+        if (number >= symbols->files->len)
+                g_ptr_array_set_size(symbols->files, (gint)number + 1);
+        file = symbols->files->pdata[number];
+        if (file)
+                return file;
+        file = symbols->files->pdata[number] = g_new0(MappedSymbols, 1);
+        symbol_table_init(&file->table);
+        if (symbols->n_bytes < FILE_SYMBOLS_MAX_BYTES)
+                mapped_symbols_read(file, symbols, address_spaces_file(symbols->spaces, number));
+        symbol_table_sort(&file->table, /* is_extended= */ file->is_whole);
+        symbols->n_bytes += symbol_table_size(&file->table);
+        return file;
+}
+
+/* The address in the file's own address space of what is at OFFSET in the file. */
+static bool mapped_symbols_value(const MappedSymbols *file, uint64_t offset, uint64_t *ret)
+{
+        unsigned i;
+
+        for (i = 0; i < file->n_segments; i++) {
+                const Elf64_Phdr *segment = &file->segments[i];
+
+                if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+                    offset >= segment->p_offset && offset - segment->p_offset < segment->p_memsz) {
+                        *ret = offset - segment->p_offset + segment->p_vaddr;
+                        return true;
+                }
+        }
+        return false;
+}
+
+const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping, uint64_t address,
+                              uint64_t *ret_start)
+{
+        const MappedSymbols *file = symbols_of_file(symbols, mapping->file);
+        uint64_t value, start;
+        const char *name;
+
+        if (!mapped_symbols_value(file, address - mapping->begin + mapping->offset, &value))
+                return NULL;
+        name = symbol_table_find(&file->table, value, &start);
+        if (name)
+                *ret_start = address - (value - start);
+        return name;
+}

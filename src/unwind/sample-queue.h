@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * SampleQueue: samples in the order of time
+ *
+ * perf writes the records of each CPU in an order of their own, and at times a record that a round
+ * is finished: after it come no records that are older than the newest ones before the round. So
+ * samples wait for a round at most. If they are more than SAMPLE_QUEUE_MAX_BYTES, half of them do
+ * not wait.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SAMPLE_QUEUE_MAX_BYTES ((size_t)256 << 20)
+
+/* A sample that was read, and its chain. */
+typedef struct QueuedSample {
+        uint64_t time;   /* ns of perf's clock; UINT64_MAX: not recorded */
+        uint64_t number; /* in the order of the file */
+        uint64_t ip, period;
+        int32_t pid, tid, cpu; /* as PerfSample has them */
+        uint32_t event;        /* number of the event's attributes */
+        uint32_t n_chain;
+        uint64_t chain[];
+} QueuedSample;
+
+/* False ends the reading. */
+typedef bool (*QueuedSampleFn)(const QueuedSample *sample, void *data);
+
+typedef struct SampleQueue {
+        GPtrArray *heap; /* owned, of owned QueuedSamples: the oldest one is the first */
+        size_t n_bytes;
+        uint64_t n_added;
+        uint64_t newest; /* time of the newest sample so far */
+        uint64_t due;    /* all up to that time are due at the end of the round */
+        QueuedSampleFn fn;
+        void *data;
+} SampleQueue;
+
+void sample_queue_init(SampleQueue *queue, QueuedSampleFn fn, void *data);
+void sample_queue_deinit(SampleQueue *queue);
+
+/* Copies SAMPLE, and CHAIN, which has as many addresses as it says. False: FN has ended it. */
+bool sample_queue_add(SampleQueue *queue, const QueuedSample *sample, const uint64_t *chain);
+/* A round is finished. */
+bool sample_queue_round(SampleQueue *queue);
+/* No more samples come. */
+bool sample_queue_end(SampleQueue *queue);

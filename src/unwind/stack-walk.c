@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/stack-walk.h"
+
+#include "perf/mapping-kind.h"
+#include "perf/stack-roots.h"
+#include "unwind/image-frames.h"
+#include "unwind/registers.h"
+#include "unwind/stack-pairs.h"
+#include "unwind/thread-roots.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* As many as perf's own limit for stacks by frame pointers is at most set to. */
+#define MAX_CALLERS 1024u
+/* Programs have no addresses above. */
+#define USER_END (UINT64_C(1) << 47)
+
+/* Places in files of which it is remembered whether native code there keeps a frame pointer. */
+#define MAX_HIDING (1u << 20)
+enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
+
+struct StackWalk {
+        PerfData *data;        /* borrowed */
+        AddressSpaces *spaces; /* borrowed */
+        CallFrames *frames;
+        ImageFrames *images;
+        const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
+        GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
+        GArray *hidden;              /* owned, of OsrCaller */
+        StackCounts counts;
+        StackPairs pairs;
+        ThreadRoots roots;      /* by the chains of samples without a copy */
+        const PerfAttr *paired; /* of samples that copies belong to; NULL: of none */
+        unsigned max_frames;    /* perf's limit for these */
+        bool is_missing;        /* a file with frames of this sample */
+        bool is_spent;          /* the process of this sample has cost too much */
+        bool is_uncertain;      /* the caller of this frame */
+        bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
+        bool is_cut;        /* the copy of this sample ends before the callers do */
+        uint64_t callers[MAX_CALLERS + 1];
+        uint64_t record[UINT16_MAX / sizeof(uint64_t) + 1]; /* of the other event */
+        uint64_t chain[UINT16_MAX / sizeof(uint64_t) + 1 + MAX_CALLERS + 1];
+};
+
+/* perf's own limit of frames, unless the event has another one. */
+#define MAX_FRAMES 127
+
+void stack_counts_deinit(StackCounts *counts)
+{
+        g_clear_pointer(&counts->missing, g_free);
+        g_clear_pointer(&counts->spent, g_free);
+}
+
+#ifdef __x86_64__
+enum { IS_KNOWN_MACHINE = true };
+#else
+enum { IS_KNOWN_MACHINE = false };
+#endif
+
+bool stack_walk_is_possible(void)
+{
+        return IS_KNOWN_MACHINE;
+}
+
+bool stack_walk_is_for(const PerfData *data)
+{
+        bool has_stacks = false;
+        guint i;
+
+        for (i = 0; i < data->attrs->len; i++)
+                has_stacks |= perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
+        return has_stacks && IS_KNOWN_MACHINE;
+}
+
+/* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or
+ * another part after it. */
+static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
+{
+        uint64_t begin = n, i;
+
+        for (i = 0; i < n; i++)
+                if (chain[i] >= PERF_CONTEXT_MAX) {
+                        if (begin < n)
+                                return n;
+                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
+                }
+        return begin;
+}
+
+/* The program's part of the chain of SAMPLE, its leaf first. Returns how many addresses; 0: it has
+ * none, or another part after it. */
+static size_t sample_user_chain(const PerfSample *sample, const uint64_t **ret_chain,
+                                uint64_t *ret_begin)
+{
+        const uint64_t n = sample->n_chain;
+
+        *ret_begin = chain_user_begin(sample->chain, n);
+        *ret_chain = sample->chain + *ret_begin + 1;
+        return *ret_begin + 1 < n ? (size_t)(n - *ret_begin - 1) : 0;
+}
+
+void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_event_header *record,
+                     const PerfSample *sample)
+{
+        const uint64_t *chain;
+        uint64_t begin;
+        size_t n;
+
+        if (walk->paired && perf_sample_has(&event->attr) && sample->regs)
+                stack_pairs_add(&walk->pairs,
+                                &(const StackPair){.time = sample->time,
+                                                   .offset = walk->data->next - record->size,
+                                                   .tid = sample->tid});
+        if (!walk->methods || !perf_sample_is_chain(&event->attr))
+                return;
+        n = sample_user_chain(sample, &chain, &begin);
+        if (n)
+                thread_roots_note(&walk->roots, sample->tid, chain[n - 1]);
+}
+
+void stack_walk_begin(StackWalk *walk)
+{
+        /* Compressed records have no place in the file, where a copy could be found again. */
+        if (perf_data_is_compressed(walk->data))
+                walk->paired = NULL;
+}
+
+static MappingKind stack_walk_kind(const StackWalk *walk, const SpaceMapping *mapping)
+{
+        return mapping_kind_of_dso(address_spaces_file(walk->spaces, mapping->file)->path);
+}
+
+static bool stack_walk_is_jitted(const StackWalk *walk, const SpaceMapping *mapping)
+{
+        return stack_walk_kind(walk, mapping) == MAPPING_JITTED;
+}
+
+/* Is there nothing but compiled code in it, of which no call frame information is? */
+static bool stack_walk_is_compiled(const StackWalk *walk, const SpaceMapping *mapping)
+{
+        const MappingKind kind = stack_walk_kind(walk, mapping);
+
+        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE;
+}
+
+/* The frame of compiled code, by its instructions. */
+static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sample,
+                                          const SpaceMapping *mapping, uint64_t address,
+                                          bool is_leaf, CallFrame *ret)
+{
+        const MethodPlace place = {.pid = sample->pid,
+                                   .time = sample->time,
+                                   .address = address,
+                                   .begin = mapping->begin,
+                                   .end = mapping->end,
+                                   .offset = mapping->offset};
+        const MappingKind kind = stack_walk_kind(walk, mapping);
+        MethodCode code;
+        uint64_t start;
+
+        if (kind == MAPPING_IMAGE || kind == MAPPING_OTHER)
+                return image_frames_find(walk->images, sample->pid, mapping, address, is_leaf, ret);
+        if (kind != MAPPING_JITTED || !walk->methods)
+                return FRAME_CODE_POINTER;
+        switch (walk->methods->find(walk->methods->data, &place, &code, &start)) {
+        case METHOD_FOUND:
+                return frame_code_read(&code, (size_t)(address - start), is_leaf, ret);
+        case METHOD_UNKNOWN:
+                return FRAME_CODE_UNKNOWN;
+        case METHOD_UNREAD:
+                break;
+        }
+        return FRAME_CODE_POINTER;
+}
+
+/*
+ * A frame of unknown code, below REGISTERS, was taken to have the frame pointer. If it has none,
+ * its return address is in the stack between its callee's frame, which ends at SP, and that
+ * pointer.
+ */
+static bool stack_walk_is_uncertain(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
+                                    uint64_t sp, uint64_t pointer)
+{
+        uint64_t value;
+
+        for (; sp < pointer; sp += sizeof(value))
+                if (!stack_copy_read(stack, sp, &value) ||
+                    (value && value < USER_END &&
+                     address_spaces_find(walk->spaces, sample->pid, sample->time, value - 1)))
+                        return true;
+        return false;
+}
+
+/* IS_LEAF: ADDRESS is that of the next instruction, not in a call. */
+static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
+                                     Registers *registers, StackCopy *stack,
+                                     const SpaceMapping *mapping, uint64_t address, bool is_leaf)
+{
+        CallFrame frame;
+        const FrameSearch search =
+                stack_walk_is_compiled(walk, mapping)
+                        ? FRAMES_NONE
+                        : call_frames_find(walk->frames, sample->pid, mapping, address, &frame);
+
+        walk->is_uncertain = false;
+        walk->is_missing |= search == FRAMES_MISSING;
+        walk->is_spent |= search == FRAMES_SPENT;
+        if (search == FRAMES_FOUND)
+                return registers_step_frame(registers, stack, &frame);
+        if (search != FRAMES_NONE)
+                return registers_step_pointer(registers, stack);
+        switch (stack_walk_find_code(walk, sample, mapping, address, is_leaf, &frame)) {
+        case FRAME_CODE_RULES:
+        case FRAME_CODE_HIDDEN:
+                return registers_step_frame(registers, stack, &frame);
+        case FRAME_CODE_UNKNOWN:
+                walk->is_uncertain =
+                        stack_walk_is_uncertain(walk, sample, stack, registers->values[REGISTER_SP],
+                                                registers->values[REGISTER_FP]);
+                break;
+        case FRAME_CODE_POINTER:
+                break;
+        }
+        return registers_step_pointer(registers, stack);
+}
+
+static void stack_walk_add_hidden(StackWalk *walk, const OsrCaller *row)
+{
+        if (walk->hidden->len == OSR_CALLERS_MAX)
+                walk->counts.n_hidden_left++;
+        else
+                g_array_append_val(walk->hidden, *row);
+}
+
+/*
+ * If the method with the frame at POINTER was replaced, that frame hides its caller, and frame
+ * pointers lead to REGISTERS. Which methods were replaced is not known here.
+ */
+static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
+                                   uint64_t pointer, const Registers *registers)
+{
+        const uint64_t frame = registers->values[REGISTER_FP];
+        OsrCaller row = {.time = sample->time,
+                         .slot = registers->values[REGISTER_PC],
+                         .frame = pointer,
+                         .pid = sample->pid,
+                         .tid = sample->tid};
+        uint64_t at, value;
+
+        if (frame % sizeof(at) || frame <= pointer || frame > UINT64_MAX - 2 * sizeof(at) ||
+            !stack_copy_read(stack, frame + sizeof(at), &row.next))
+                return;
+        for (at = pointer + 2 * sizeof(at); at < frame - sizeof(at); at += sizeof(at)) {
+                if (!stack_copy_read(stack, at, &value) || value != frame ||
+                    !stack_copy_read(stack, at + sizeof(at), &row.caller) || row.caller == 0 ||
+                    row.caller >= USER_END)
+                        continue;
+                if (address_spaces_find(walk->spaces, sample->pid, sample->time, row.caller - 1)) {
+                        row.distance = at - pointer;
+                        stack_walk_add_hidden(walk, &row);
+                }
+        }
+}
+
+/* The addresses of the program's frames, the leaf first; whether the copy is cut. */
+static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr *attr,
+                                   const PerfSample *sample)
+{
+        RegistersStep step = REGISTERS_SIGNAL;
+        StackCopy stack = {.bytes = sample->stack, .n = (size_t)sample->n_stack};
+        Registers registers, leaf;
+        unsigned n = 0;
+
+        walk->is_cut = false;
+        if (!sample->regs)
+                return 0;
+        registers_from_perf(attr->sample_regs_user, sample->regs, &registers);
+        leaf = registers;
+        stack.address = registers.values[REGISTER_SP];
+        if (!registers_have(&registers, REGISTER_SP) || stack.n > UINT64_MAX - stack.address)
+                stack.n = 0;
+        walk->counts.n_samples++;
+        walk->is_missing = false;
+        walk->is_spent = false;
+        while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
+                const uint64_t pc = registers.values[REGISTER_PC];
+                /* The call is before its return address. */
+                const uint64_t address = step == REGISTERS_SIGNAL ? pc : pc - 1;
+                const uint64_t pointer = registers.values[REGISTER_FP];
+                const SpaceMapping *mapping;
+
+                if (pc == 0 || pc >= USER_END)
+                        break;
+                mapping = address_spaces_find(walk->spaces, sample->pid, sample->time, address);
+                /* Only the leaf is certain: what is not in a mapping of code was no return address.
+                 */
+                if (!mapping && n > 0)
+                        break;
+                /* Readers look a caller up at the call, one byte before. */
+                walk->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
+                n++;
+                step = mapping ? stack_walk_step(walk, sample, &registers, &stack, mapping, address,
+                                                 step == REGISTERS_SIGNAL)
+                               : registers_step_pointer(&registers, &stack);
+                if (step == REGISTERS_END)
+                        break;
+                if (mapping && walk->is_uncertain && n < MAX_CALLERS)
+                        walk->callers[n++] = STACK_HIDDEN_MARK;
+                if (mapping && step == REGISTERS_CALLER && stack_walk_is_jitted(walk, mapping))
+                        stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
+        }
+        walk->is_cut = n == MAX_CALLERS || (step == REGISTERS_END && stack.is_short &&
+                                            stack.n >= attr->sample_stack_user);
+        walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
+                              registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
+        walk->counts.n_missing += walk->is_missing;
+        walk->counts.n_spent += walk->is_spent;
+        return n;
+}
+
+/* The first N_BEFORE words of the chain of SAMPLE, up to the program's part, then N callers. */
+static StackWalkResult stack_walk_make_chain(StackWalk *walk, const PerfSample *sample,
+                                             uint64_t n_before, size_t n,
+                                             const uint64_t **ret_chain, size_t *ret_n)
+{
+        size_t n_chain = (size_t)n_before;
+
+        if (n_before)
+                memcpy(walk->chain, sample->chain, n_chain * sizeof(*walk->chain));
+        if (n) {
+                walk->chain[n_chain++] = PERF_CONTEXT_USER;
+                memcpy(walk->chain + n_chain, walk->callers, n * sizeof(*walk->chain));
+                n_chain += n;
+        }
+        *ret_chain = walk->chain;
+        *ret_n = n_chain;
+        return WALK_CHAIN;
+}
+
+/* The copy of the stack that was taken with SAMPLE, as of its time; NULL: there is none. Returns
+ * the event of the copy. */
+static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *sample,
+                                            PerfSample *ret_copy)
+{
+        const StackPair *pair = stack_pairs_find(&walk->pairs, sample->tid, sample->time);
+        struct perf_event_header *record = (struct perf_event_header *)(void *)walk->record;
+        struct perf_event_header header;
+        const PerfAttr *event;
+
+        if (!pair ||
+            !perf_data_read(walk->data, pair->offset, &header, sizeof(header), /* error= */ NULL) ||
+            header.size < sizeof(header) ||
+            !perf_data_read(walk->data, pair->offset, record, header.size, /* error= */ NULL))
+                return NULL;
+        /* The file may have changed meanwhile. */
+        *record = header;
+        event = perf_data_event(walk->data, record);
+        if (!event || !perf_sample_has(&event->attr) ||
+            !perf_sample_read(&event->attr, record, ret_copy))
+                return NULL;
+        ret_copy->time = sample->time;
+        return ret_copy->pid == sample->pid ? event : NULL;
+}
+
+/* Has the native code there a frame without a frame pointer? */
+static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMapping *mapping,
+                                    uint64_t address)
+{
+        const uint64_t place =
+                (uint64_t)mapping->file << 48 ^ (address - mapping->begin + mapping->offset);
+        gpointer known = g_hash_table_lookup(walk->hiding, &place);
+        CallFrame frame;
+
+        if (!known) {
+                const bool hides = call_frames_find(walk->frames, pid, mapping, address, &frame) ==
+                                           FRAMES_FOUND &&
+                                   !frame.is_signal && frame.cfa.kind == FRAME_RULE_REGISTER &&
+                                   frame.cfa.number == REGISTER_SP;
+
+                known = GINT_TO_POINTER(hides ? NATIVE_HIDES : NATIVE_SHOWS);
+                if (g_hash_table_size(walk->hiding) < MAX_HIDING)
+                        g_hash_table_insert(walk->hiding, g_memdup2(&place, sizeof(place)), known);
+        }
+        return GPOINTER_TO_INT(known) == NATIVE_HIDES;
+}
+
+/* Does the frame at place I of the callers keep no frame pointer, so that the next one is not its
+ * caller? */
+static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, size_t i)
+{
+        const uint64_t address = walk->callers[i] - (i > 0);
+        const SpaceMapping *mapping =
+                walk->callers[i] < USER_END
+                        ? address_spaces_find(walk->spaces, sample->pid, sample->time, address)
+                        : NULL;
+        FrameCodeKind kind;
+        CallFrame frame;
+
+        if (!mapping)
+                return false;
+        if (!stack_walk_is_compiled(walk, mapping) &&
+            stack_walk_hides_native(walk, sample->pid, mapping, address))
+                return true;
+        kind = stack_walk_find_code(walk, sample, mapping, address, i == 0, &frame);
+        return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
+}
+
+/* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
+static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfSample *sample, size_t n,
+                                     size_t first)
+{
+        size_t i;
+
+        for (i = first; walk->methods && i + 1 < n && n < MAX_CALLERS; i++) {
+                if (!stack_walk_hides_next(walk, sample, i))
+                        continue;
+                memmove(walk->callers + i + 2, walk->callers + i + 1,
+                        (n - i - 1) * sizeof(*walk->callers));
+                walk->callers[++i] = STACK_HIDDEN_MARK;
+                n++;
+        }
+        return n;
+}
+
+/* Ends the stack of the N frames elsewhere than its thread begins, where its callers are not shown?
+ */
+static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t n)
+{
+        return walk->callers[n - 1] != thread_roots_find(&walk->roots, sample->tid) &&
+               stack_walk_hides_next(walk, sample, n - 1);
+}
+
+/*
+ * Continues the N callers of a copy that is cut with those of CHAIN, of N_FRAMES frames in all. If
+ * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
+ * last one.
+ */
+static size_t stack_walk_continue(StackWalk *walk, const PerfSample *sample, size_t n,
+                                  const uint64_t *chain, size_t n_chain, size_t n_frames)
+{
+        const size_t n_copied = n;
+        bool is_torn;
+        size_t last;
+
+        n = stack_pair_merge(walk->callers, n, MAX_CALLERS, chain, n_chain, &last);
+        if (last == n_copied && walk->keeps_pointer && n_chain > 1) {
+                n += MIN(n_chain - 1, MAX_CALLERS - n);
+                memcpy(walk->callers + n_copied, chain + 1, (n - n_copied) * sizeof(*chain));
+                last = n_copied - 1;
+        }
+        walk->counts.n_cut += last == n_copied;
+        if (last == n_copied) {
+                walk->callers[n++] = STACK_CUT_MARK;
+                return n;
+        }
+        is_torn = n_frames < walk->max_frames && stack_walk_is_torn(walk, sample, n);
+        n = stack_walk_mark_hidden(walk, sample, n, last);
+        if (is_torn)
+                walk->callers[n++] = STACK_TORN_MARK;
+        else if (n_frames >= walk->max_frames)
+                walk->callers[n++] = STACK_CUT_LIMIT_MARK;
+        return n;
+}
+
+/* A sample by frame pointers without a copy of its stack. CHAIN: the program's part, of N frames,
+ * which begins after BEGIN words. */
+static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfSample *sample,
+                                       const uint64_t *chain, size_t n, uint64_t begin,
+                                       const uint64_t **ret_chain, size_t *ret_n)
+{
+        size_t n_marked = n;
+        bool is_torn;
+
+        if (!n || n >= MAX_CALLERS || !walk->methods)
+                return WALK_UNCHANGED;
+        memcpy(walk->callers, chain, n * sizeof(*chain));
+        is_torn = stack_walk_is_torn(walk, sample, n);
+        n_marked = stack_walk_mark_hidden(walk, sample, n, 0);
+        if (is_torn)
+                walk->callers[n_marked++] = STACK_TORN_MARK;
+        if (n_marked == n)
+                return WALK_UNCHANGED;
+        return stack_walk_make_chain(walk, sample, begin, n_marked, ret_chain, ret_n);
+}
+
+/* A sample by frame pointers: with its copy of the stack, if there is one, it has the callers near
+ * the leaf. */
+static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *event,
+                                           const PerfSample *sample, const uint64_t **ret_chain,
+                                           size_t *ret_n)
+{
+        const PerfAttr *copied = NULL;
+        const uint64_t *chain;
+        uint64_t begin;
+        PerfSample copy;
+        size_t n, n_callers = 0;
+
+        n = sample_user_chain(sample, &chain, &begin);
+        if (n && event == walk->paired)
+                copied = stack_walk_find_copy(walk, sample, &copy);
+        if (copied)
+                n_callers = stack_walk_callers(walk, &copied->attr, &copy);
+        if (!n_callers || walk->callers[0] != chain[0])
+                return stack_walk_mark(walk, sample, chain, n, begin, ret_chain, ret_n);
+        if (walk->is_cut)
+                n_callers = stack_walk_continue(walk, sample, n_callers, chain, n,
+                                                n + (begin ? (size_t)begin - 1 : 0));
+        return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
+}
+
+StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
+                                  const struct perf_event_header *record, const PerfSample *sample,
+                                  const uint64_t **ret_chain, size_t *ret_n)
+{
+        const bool has_stack = perf_sample_has(&event->attr);
+        unsigned n;
+
+        if (walk->paired && has_stack)
+                return WALK_DROPPED;
+        if (event == walk->paired || (walk->methods && perf_sample_is_chain(&event->attr)))
+                return stack_walk_pointers(walk, event, sample, ret_chain, ret_n);
+        if (!has_stack)
+                return WALK_UNCHANGED;
+        n = stack_walk_callers(walk, &event->attr, sample);
+        walk->counts.n_cut += walk->is_cut;
+        if (walk->is_cut)
+                walk->callers[n++] = STACK_CUT_MARK;
+        return stack_walk_make_chain(walk, sample, sample->n_chain, n, ret_chain, ret_n);
+}
+
+unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event)
+{
+        if (walk && (event == walk->paired || perf_sample_has(&event->attr)))
+                return UINT_MAX;
+        return event->attr.sample_max_stack ? event->attr.sample_max_stack : MAX_FRAMES;
+}
+
+/* Among others, perf has an event without samples. */
+static void stack_walk_find_pairs(StackWalk *walk)
+{
+        const GArray *attrs = walk->data->attrs;
+        guint i, j;
+
+        for (i = 0; i < attrs->len; i++)
+                for (j = 0; j < attrs->len && !walk->paired; j++) {
+                        const PerfAttr *event = &g_array_index(attrs, PerfAttr, i);
+
+                        if (stack_pairs_are(&event->attr, &g_array_index(attrs, PerfAttr, j).attr))
+                                walk->paired = event;
+                }
+        if (walk->paired)
+                walk->max_frames = walk->paired->attr.sample_max_stack
+                                           ? walk->paired->attr.sample_max_stack
+                                           : MAX_FRAMES;
+}
+
+StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSources *sources)
+{
+        StackWalk *walk = g_new0(StackWalk, 1);
+        guint i;
+
+        walk->data = data;
+        walk->spaces = spaces;
+        walk->methods = sources->methods;
+        walk->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        walk->hidden = g_array_new(FALSE, FALSE, sizeof(OsrCaller));
+        stack_pairs_init(&walk->pairs);
+        thread_roots_init(&walk->roots);
+        for (i = 0; i < data->attrs->len; i++)
+                walk->counts.is_aside |=
+                        !perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
+        stack_walk_find_pairs(walk);
+        walk->frames = call_frames_new(spaces, sources->debug);
+        walk->images = image_frames_new(spaces);
+        return walk;
+}
+
+void stack_walk_free(StackWalk *walk)
+{
+        if (!walk)
+                return;
+        g_array_unref(walk->hidden);
+        stack_pairs_deinit(&walk->pairs);
+        thread_roots_deinit(&walk->roots);
+        g_hash_table_unref(walk->hiding);
+        call_frames_free(walk->frames);
+        image_frames_free(walk->images);
+        g_free(walk);
+}
+
+const OsrCaller *stack_walk_hidden(const StackWalk *walk, size_t *ret_n)
+{
+        *ret_n = walk->hidden->len;
+        return (const OsrCaller *)(const void *)walk->hidden->data;
+}
+
+/* "NAME (PID)", of the process with most frames that were not looked for; NULL: there are none. */
+static char *stack_walk_most_spent(const StackWalk *walk)
+{
+        const int32_t pid = call_frames_most_spent(walk->frames);
+        const char *name = pid ? address_spaces_name(walk->spaces, pid) : NULL;
+
+        return pid ? g_strdup_printf("%s (%d)", name ? name : "a process", (int)pid) : NULL;
+}
+
+void stack_walk_count(const StackWalk *walk, StackCounts *ret_counts)
+{
+        *ret_counts = walk->counts;
+        ret_counts->n_hidden = walk->hidden->len;
+        ret_counts->missing = g_strdup(call_frames_most_missing(walk->frames));
+        ret_counts->spent = stack_walk_most_spent(walk);
+}
