@@ -173,7 +173,7 @@ static bool sample_file_walk_one(SampleFile *file, const PerfAttr *event,
                 break;
         }
         return fwrite(&n, sizeof(n), 1, file->chains) == 1 &&
-               fwrite(chain, sizeof(*chain), n_chain, file->chains) == n_chain;
+               (!n_chain || fwrite(chain, sizeof(*chain), n_chain, file->chains) == n_chain);
 }
 
 bool sample_file_walk(SampleFile *file, const SampleFileCalls *calls, GError **error)

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,14 +25,6 @@ END = re.compile(r'(\d+) profiles for the store: (\d+) sent, (\d+) refused, (\d+
                  r'(\d+) not sent; 0 intervals lost')
 # Its groups. A recording of which nothing was taken fails; what has no answer may have been taken.
 REFUSED, UNCLEAR = 3, 4
-# A copy of each part for the oracle, and then perf itself.
-PERF = '''#!/bin/sh
-for word; do
-    [ "$before" = -i ] && cp -n "$word" "$KEPT/$(echo "$word" | tr / _)" 2>/dev/null
-    before=$word
-done
-exec %s "$@"
-'''
 
 
 def busy(seconds):
@@ -40,20 +33,44 @@ def busy(seconds):
             'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done', str(seconds)]
 
 
-def keep_parts(place):
-    """A perf on PATH that leaves a copy of what it reads: (variables, the copies' directory)."""
-    kept, programs = place.directory / 'kept', place.directory / 'bin'
-    kept.mkdir()
-    programs.mkdir()
-    perf = subprocess.run(['which', 'perf'], check=True, capture_output=True, text=True).stdout
-    (programs / 'perf').write_text(PERF % perf.strip(), encoding='utf-8')
-    (programs / 'perf').chmod(0o755)
-    return {'PATH': f'{programs}:{os.environ["PATH"]}', 'KEPT': str(kept)}, kept
+class KeptParts:
+    """Links to the parts of a recording, which it removes: as they were last."""
+
+    def __init__(self, place):
+        self.temporary, self.directory = place.temporary, place.directory / 'kept'
+        self.directory.mkdir()
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join()
+
+    def run(self):
+        while not self.is_over.wait(0.005):
+            for path in self.temporary.glob('*/part.*'):
+                # What other processes did is left out in a new file, which takes its place.
+                if '-' in path.name:
+                    continue
+                kept = self.directory / path.name
+                try:
+                    if kept.exists() and kept.stat().st_ino == path.stat().st_ino:
+                        continue
+                    link = self.directory / f'{path.name}.new'
+                    os.link(path, link)
+                    link.rename(kept)
+                except FileNotFoundError:
+                    # It is gone, or another file is in its place.
+                    continue
 
 
 def count_by_perf(kept):
     """Samples in all parts, as perf itself counts them."""
-    return sum(1 for path in kept.iterdir()
+    return sum(1 for path in kept.directory.iterdir()
                for event in subprocess.run(['perf', 'script', '-i', path, '-F', 'event'], check=True,
                                            capture_output=True, text=True).stdout.split()
                if not event.startswith('clrsym-stacks'))
@@ -68,12 +85,11 @@ def check_labels(tap, profiles):
 
 def test_store(tap, place, command):
     """A .NET program: each sample that perf has arrives once."""
-    variables, kept = keep_parts(place)
     there = store.Store()
-    with there.running() as url:
+    with there.running() as url, KeptParts(place) as kept:
         with place.recording('-d', 8, '--every', '2s', '--push', url + '/', '--', 'sh', '-c',
                              f'exec {" ".join(map(str, command))} busy >/dev/null',
-                             CLRSYM_PUSH_TOKEN='secret', **variables) as process:
+                             CLRSYM_PUSH_TOKEN='secret') as process:
             errors = process.stderr.read()
             code = process.wait()
     ends = END.search(errors)
@@ -190,8 +206,8 @@ def test_patience(tap, place, _):
 
 
 def test_files(tap, place, _):
-    variables, kept = keep_parts(place)
-    code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', *busy(5), **variables)
+    with KeptParts(place) as kept:
+        code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', *busy(5))
     files = sorted((place.directory / 'profiles').iterdir())
     profiles = [readers.Pprof(path) for path in files]
     tap.check(code == 0 and len(files) > 1 and f'{len(files)} profiles written' in errors,
