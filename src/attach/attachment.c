@@ -5,6 +5,7 @@
 #include "attach/eventpipe-session.h"
 #include "attach/watchdog.h"
 #include "attach/worker.h"
+#include "util/child.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
@@ -302,9 +303,7 @@ static void on_late_end(GPid pid, gint status, gpointer unused)
 static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
 {
         const pid_t worker = attachment->worker;
-        bool is_killed = false;
         int status = 0;
-        pid_t pid;
 
         g_clear_handle_id(&attachment->source, g_source_remove);
         g_clear_handle_id(&attachment->heartbeat, g_source_remove);
@@ -315,16 +314,14 @@ static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
         attachment->worker = 0;
         worker_share_clear(attachment->share);
         attachment_set_fed(attachment, false, NULL);
-        while ((pid = waitpid(worker, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
-                if (g_get_monotonic_time() >= deadline + END_LIMIT) {
+        if (!child_wait(worker, deadline, -1, &status)) {
+                kill(worker, SIGKILL);
+                if (!child_wait(worker, deadline + END_LIMIT, -1, &status)) {
                         g_warning("the worker of process %d does not end, although it was killed",
                                   (int)attachment->info.pid);
                         g_child_watch_add(worker, on_late_end, NULL);
                         return true;
                 }
-                if (!is_killed && g_get_monotonic_time() >= deadline)
-                        is_killed = kill(worker, SIGKILL) == 0;
-                g_usleep(1000);
         }
         if (WIFSIGNALED(status))
                 g_warning("the worker of process %d was killed: signal %d",

@@ -3,6 +3,7 @@
 
 #include "lttng/errors.h"
 #include "lttng/tcp-port.h"
+#include "util/child.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
@@ -69,7 +70,7 @@ static char *log_tail(const char *log)
 static void child_kill(pid_t pid)
 {
         kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        child_wait(pid, G_MAXINT64, -1, NULL);
 }
 
 static bool child_wait_until_ready(pid_t pid, const char *name, const char *log,
@@ -79,7 +80,7 @@ static bool child_wait_until_ready(pid_t pid, const char *name, const char *log,
         g_autofree char *output = NULL;
 
         while (!is_ready(data)) {
-                if (waitpid(pid, NULL, WNOHANG) == pid) {
+                if (child_wait(pid, g_get_monotonic_time() + POLL_INTERVAL, -1, NULL)) {
                         output = log_tail(log);
                         g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_FAILED, "%s ended at once: %s",
                                     name, output);
@@ -91,7 +92,6 @@ static bool child_wait_until_ready(pid_t pid, const char *name, const char *log,
                                     "%s was not ready in time: see %s", name, log);
                         return false;
                 }
-                g_usleep(POLL_INTERVAL);
         }
         return true;
 }
@@ -121,7 +121,7 @@ bool daemon_process_start(char **command, pid_t net, const char *log, bool (*is_
         has_failed = pid < 0 || read(report_in, &failed, sizeof(failed)) == sizeof(failed);
         if (has_failed) {
                 if (pid > 0)
-                        waitpid(pid, NULL, 0);
+                        child_wait(pid, G_MAXINT64, -1, NULL);
                 g_set_error(error, LTTNG_ERROR,
                             failed == ENOENT ? LTTNG_ERROR_MISSING : LTTNG_ERROR_FAILED,
                             "cannot start %s: %s%s", command[0], g_strerror(failed),

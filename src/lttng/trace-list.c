@@ -2,6 +2,7 @@
 #include "lttng/trace-list.h"
 
 #include "lttng/state-dir.h"
+#include "util/child.h"
 #include "util/runtime-path.h"
 #include "util/remove-tree.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,8 +132,8 @@ static void trace_remove(const char *path)
                         remove_tree(path);
                 _exit(0);
         }
-        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+        if (pid > 0)
+                child_wait(pid, G_MAXINT64, -1, NULL);
 }
 
 /* No later entry of the list is of the same session. */

@@ -10,6 +10,7 @@
 #include "record/subjects.h"
 #include "record/tally.h"
 #include "unwind/narrow.h"
+#include "util/child.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
@@ -133,7 +134,7 @@ static bool recorder_prepare_command(Recorder *recorder, GError **error)
 static bool recorder_command_is_over(Recorder *recorder)
 {
         if (recorder->command.pid &&
-            spawn_wait(recorder->command.pid, 0, -1, &recorder->command_status))
+            child_wait(recorder->command.pid, 0, -1, &recorder->command_status))
                 recorder->command.pid = 0;
         return !recorder->command.pid;
 }
@@ -159,14 +160,14 @@ static void recorder_end_command(Recorder *recorder, bool is_interrupted)
 
         if (!recorder->command.pid)
                 return;
-        if (!spawn_wait(recorder->command.pid, deadline, recorder->signal_fd,
+        if (!child_wait(recorder->command.pid, deadline, recorder->signal_fd,
                         &recorder->command_status)) {
                 recorder_take_signals(recorder);
                 kill(recorder->command.pid, SIGTERM);
-                if (!spawn_wait(recorder->command.pid, g_get_monotonic_time() + COMMAND_LIMIT,
+                if (!child_wait(recorder->command.pid, g_get_monotonic_time() + COMMAND_LIMIT,
                                 recorder->signal_fd, &recorder->command_status)) {
                         kill(recorder->command.pid, SIGKILL);
-                        spawn_wait(recorder->command.pid, G_MAXINT64, -1,
+                        child_wait(recorder->command.pid, G_MAXINT64, -1,
                                    &recorder->command_status);
                 }
         }

@@ -3,6 +3,7 @@
 
 #include "perf/osr-callers.h"
 #include "record/spawn.h"
+#include "util/child.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -422,7 +423,7 @@ bool sampler_is_over(Sampler *sampler)
 {
         int status;
 
-        if (sampler->perf && spawn_wait(sampler->perf, 0, -1, &status))
+        if (sampler->perf && child_wait(sampler->perf, 0, -1, &status))
                 sampler->perf = 0;
         return !sampler->perf;
 }

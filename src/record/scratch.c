@@ -2,6 +2,7 @@
 #include "record/scratch.h"
 
 #include "record/spawn.h"
+#include "util/child.h"
 #include "util/fd.h"
 #include "util/remove-tree.h"
 
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define TEMPLATE "clrsym-record-XXXXXX"
@@ -166,8 +166,7 @@ void scratch_free(Scratch *scratch)
         if (!scratch)
                 return;
         fd_clear(&scratch->life_fd);
-        while (waitpid(scratch->keeper, NULL, 0) < 0 && errno == EINTR)
-                ;
+        child_wait(scratch->keeper, G_MAXINT64, -1, NULL);
         g_free(scratch->sockets);
         g_free(scratch->path);
         g_free(scratch);

@@ -6,6 +6,7 @@
 #include "attach/jit-log.h"
 #include "record/spawn.h"
 #include "util/build-tree.h"
+#include "util/child.h"
 #include "util/fd.h"
 #include "util/runtime-path.h"
 
@@ -35,7 +36,7 @@ static bool services_await_socket(const char *path, pid_t pid, const char *log, 
         while (access(path, F_OK) < 0) {
                 const gint64 now = g_get_monotonic_time();
 
-                if (spawn_wait(pid, now + START_MS * G_TIME_SPAN_MILLISECOND, wake_fd, &status) ||
+                if (child_wait(pid, now + START_MS * G_TIME_SPAN_MILLISECOND, wake_fd, &status) ||
                     now >= deadline || spawn_is_woken(wake_fd)) {
                         g_file_get_contents(log, &text, NULL, NULL);
                         g_set_error(error, SPAWN_ERROR, 0, "no service at %s: %s", path,
@@ -129,7 +130,7 @@ bool services_has_daemon(Services *services)
 {
         int status;
 
-        if (services->daemon && spawn_wait(services->daemon, 0, -1, &status))
+        if (services->daemon && child_wait(services->daemon, 0, -1, &status))
                 services->daemon = 0;
         return services->daemon != 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/spawn.h"
 
+#include "util/child.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -10,13 +11,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The shell's status of a program that cannot be started. */
 #define STATUS_NOT_STARTED 127
-
-#define WAIT_MS 5
 
 /* In the child. */
 static void spawn_reset_signals(void)
@@ -124,19 +122,6 @@ bool spawn_is_woken(int wake_fd)
         return poll(&fd, 1, 0) > 0;
 }
 
-bool spawn_wait(pid_t pid, gint64 deadline, int wake_fd, int *ret_status)
-{
-        struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
-        int status = 0;
-        pid_t r;
-
-        while ((r = waitpid(pid, &status, WNOHANG)) == 0 || (r < 0 && errno == EINTR))
-                if (g_get_monotonic_time() >= deadline || poll(&wake, 1, WAIT_MS) > 0)
-                        return false;
-        *ret_status = r < 0 ? 0 : status;
-        return true;
-}
-
 void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd)
 {
         int status;
@@ -144,11 +129,11 @@ void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd)
         if (*pid <= 0)
                 return;
         kill(*pid, signal_number);
-        if (!spawn_wait(*pid, g_get_monotonic_time() + limit, wake_fd, &status)) {
+        if (!child_wait(*pid, g_get_monotonic_time() + limit, wake_fd, &status)) {
                 /* Those that it started, too: nobody waits for them. */
                 kill(-*pid, SIGKILL);
                 kill(*pid, SIGKILL);
-                spawn_wait(*pid, G_MAXINT64, -1, &status);
+                child_wait(*pid, G_MAXINT64, -1, &status);
         }
         *pid = 0;
 }

@@ -42,8 +42,6 @@ bool spawn_command_go(SpawnCommand *command, const char *name, GError **error);
  * has come; -1: it never is.
  */
 bool spawn_is_woken(int wake_fd);
-/* Waits until the process ends, up to DEADLINE (us of g_get_monotonic_time()). False: it runs. */
-bool spawn_wait(pid_t pid, gint64 deadline, int wake_fd, int *ret_status);
 /* Sends SIGNAL to *PID, waits so many us, kills it and its process group if need be, and sets *PID
  * to 0. */
 void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd);

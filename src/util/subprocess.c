@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/subprocess.h"
 
+#include "util/child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -65,8 +67,7 @@ SubprocessResult subprocess_call(void (*work)(int fd, void *data), void *data, u
         close(ends[0]);
         if (!has_ended)
                 kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        child_wait(pid, G_MAXINT64, -1, &status);
         *ret_output = g_string_free(g_steal_pointer(&output), FALSE);
         if (!has_ended)
                 return SUBPROCESS_TIMEOUT;
