@@ -34,6 +34,10 @@
  * Threads: a handle is used by one thread at a time; different handles are independent. A handle
  * cannot be used in a child after fork().
  *
+ * Later versions add members to structs. Of a struct that a function reads once, the caller sets
+ * `size` to its sizeof; the library knows by it which members the caller has. Structs in arrays and
+ * structs that the library fills have room for that: `reserved`, which is 0.
+ *
  * Ownership: the handle owns the strings in an answer, which are valid until the next call with it.
  * Strings that a callback gets are valid until it returns, those of an event until the next call
  * with the watch. They are UTF-8 and NUL-terminated; NULL if not known. They come from the traced
@@ -134,6 +138,7 @@ const char *clrsym_process_state_name(clrsym_process_state state);
 typedef struct clrsym clrsym;
 
 typedef struct clrsym_options {
+        size_t size; /* sizeof(clrsym_options); 0: the members of version 0.2 */
         /*
          * Path of the daemon's socket. NULL: $CLRSYM_SOCKET, $XDG_RUNTIME_DIR/clrsym/query if it
          * exists, or /run/clrsym/query.
@@ -187,6 +192,7 @@ typedef struct clrsym_query {
         uint64_t pid_ns; /* inode of the pid namespace that has the pid; else any that has it */
         uint64_t address;
         uint64_t time;
+        uint64_t reserved[2];
 } clrsym_query;
 
 /* A body: one piece of native code of a method, with its lifetime. */
@@ -241,6 +247,7 @@ typedef struct clrsym_body {
          * by clrsym_lines_name_types(), too.
          */
         bool is_thunk;
+        uint64_t reserved[6];
 } clrsym_body;
 
 /* A method that the JIT inlined into another one. */
@@ -252,6 +259,7 @@ typedef struct clrsym_inlined {
         const char *method;
         int32_t il_offset; /* of the innermost one where the address is, else of the call; -1: not
                               known */
+        uint64_t reserved[1];
 } clrsym_inlined;
 
 typedef struct clrsym_answer {
@@ -286,6 +294,7 @@ typedef struct clrsym_answer {
         const clrsym_inlined *inlined;
         uint32_t n_inlined;
         uint32_t n_candidates; /* AMBIGUOUS: how many; see clrsym_history(), clrsym_processes() */
+        uint64_t reserved[4];
 } clrsym_answer;
 
 /*
@@ -334,6 +343,7 @@ typedef struct clrsym_line {
          * Valid as long as the file's name. NULL: not known. */
         const uint8_t *checksum;
         uint32_t n_checksum; /* bytes */
+        uint64_t reserved[2];
 } clrsym_line;
 
 /* -ENOMEM; then *RET is NULL. */
@@ -432,6 +442,7 @@ typedef struct clrsym_process {
         uint64_t horizon;
         uint64_t epoch;
         clrsym_process_state state;
+        uint64_t reserved[4];
 } clrsym_process;
 
 /*
@@ -443,6 +454,7 @@ int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data);
 
 /* Which bodies of which processes. All zero: the living bodies of all processes. */
 typedef struct clrsym_filter {
+        size_t size; /* sizeof(clrsym_filter); 0: the members of version 0.2 */
         int32_t pid; /* 0: of all processes */
         bool has_pid_ns;
         uint64_t pid_ns;
@@ -476,6 +488,7 @@ typedef struct clrsym_event {
         uint64_t epoch;
         bool has_body; /* LOAD, UNLOAD */
         clrsym_body body;
+        uint64_t reserved[2];
 } clrsym_event;
 
 /*

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/filter.h"
 
+#include "client/sized.h"
 #include "util/seconds-text.h"
 #include "util/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* Bytes of clrsym_filter in version 0.2. */
+#define FILTER_FIRST (offsetof(clrsym_filter, time) + sizeof(uint64_t))
 
 int filter_add_text(json_t *parameters, const char *name, const char *text, Message *message)
 {
@@ -39,11 +43,19 @@ static int add_bodies(json_t *parameters, const clrsym_filter *filter)
         return json_object_set_new(parameters, "time", json_string(time)) ? -ENOMEM : 0;
 }
 
-int filter_parameters(const clrsym_filter *filter, bool with_bodies, json_t **ret, Message *message)
+int filter_parameters(const clrsym_filter *given, bool with_bodies, json_t **ret, Message *message)
 {
         json_auto_t *parameters = NULL;
+        clrsym_filter known;
+        const clrsym_filter *filter = given ? &known : NULL;
         int r = 0;
 
+        if (given)
+                r = sized_read(&known, sizeof(known), FILTER_FIRST, given, given->size);
+        if (r < 0)
+                return message_set(message, r,
+                                   "a filter of %zu bytes, or of a later version of libclrsym",
+                                   given->size);
         if (filter && (filter->pid < 0 || (filter->has_pid_ns && filter->pid_ns > INT64_MAX)))
                 return message_set(message, -EINVAL, "there is no process %" PRId32, filter->pid);
         parameters = json_object();

@@ -11,9 +11,8 @@
 #include <jansson.h>
 
 /*
- * The parameters for FILTER, which may be NULL; those about bodies only WITH_BODIES. The caller
+ * The parameters for GIVEN, which may be NULL; those about bodies only WITH_BODIES. The caller
  * owns RET.
  */
-int filter_parameters(const clrsym_filter *filter, bool with_bodies, json_t **ret,
-                      Message *message);
+int filter_parameters(const clrsym_filter *given, bool with_bodies, json_t **ret, Message *message);
 int filter_add_text(json_t *parameters, const char *name, const char *text, Message *message);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/handle.h"
+#include "client/sized.h"
 #include "wire/bulk.h"
 
 #include <errno.h>
@@ -8,6 +9,9 @@
 
 /* The longest time in ms between two calls of the progress function, which can end the reading. */
 #define PROGRESS_MS 200
+
+/* Bytes of clrsym_options in version 0.2. */
+#define OPTIONS_FIRST (offsetof(clrsym_options, reconnect_ms) + sizeof(int))
 
 /* A trace that is being read. */
 typedef struct Reading {
@@ -116,7 +120,7 @@ static int open_trace(clrsym *handle, const clrsym_options *options)
 
 int clrsym_open(clrsym **ret, const clrsym_options *options, char **ret_message)
 {
-        const clrsym_options defaults = {0};
+        clrsym_options known = {0};
         clrsym *handle = malloc(sizeof(*handle));
         int r;
 
@@ -125,12 +129,16 @@ int clrsym_open(clrsym **ret, const clrsym_options *options, char **ret_message)
                 *ret_message = NULL;
         if (!handle)
                 return -ENOMEM;
-        if (!options)
-                options = &defaults;
         *handle = (clrsym){.calls = CONNECTION_NONE, .bulk = BULK_NONE};
-        r = endpoint_init(&handle->endpoint, options, &handle->message);
+        r = options ? sized_read(&known, sizeof(known), OPTIONS_FIRST, options, options->size) : 0;
+        if (r < 0)
+                message_set(&handle->message, r,
+                            "options of %zu bytes, or of a later version of libclrsym",
+                            options->size);
+        else
+                r = endpoint_init(&handle->endpoint, &known, &handle->message);
         if (r == 0 && handle->endpoint.is_trace)
-                r = open_trace(handle, options);
+                r = open_trace(handle, &known);
         else if (r == 0)
                 r = endpoint_connect(&handle->endpoint, &handle->calls, 0, &handle->message);
         if (r < 0) {

@@ -60,7 +60,13 @@ int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsign
 
         if (r < 0)
                 return r;
-        r = resolve_queries(handle, queries, n, wait_ms ? clock_ms() + wait_ms : 0, ret_answers);
+        for (i = 0; r == 0 && i < n; i++)
+                if (queries[i].reserved[0] || queries[i].reserved[1])
+                        r = message_set(&handle->message, -EINVAL,
+                                        "a query of a later version of libclrsym");
+        if (r == 0)
+                r = resolve_queries(handle, queries, n, wait_ms ? clock_ms() + wait_ms : 0,
+                                    ret_answers);
         for (i = 0; r < 0 && i < n; i++)
                 ret_answers[i] = (clrsym_answer){.status = CLRSYM_INVALID};
         return handle_end(handle, r);
