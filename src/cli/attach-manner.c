@@ -6,7 +6,7 @@
 /* Whoever names a process wants its code; of all processes, only what does no harm. */
 AttachManner attach_manner_new(const Options *options)
 {
-        const bool is_rule = options_has(options, OPTION_LIST);
+        const bool is_rule = options->is_rule;
 
         return (AttachManner){
                 .verb = options_has(options, OPTION_AGAIN) ? REQUEST_RUNDOWN : REQUEST_ATTACH,

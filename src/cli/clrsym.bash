@@ -43,7 +43,13 @@ _clrsym_values()
                 printf '%s\n' full short clr
                 ;;
         --format)
-                printf '%s\n' sh env systemd docker
+                case ${COMP_WORDS[1]} in
+                env) printf '%s\n' sh env systemd docker ;;
+                *) printf '%s\n' text folded speedscope pprof svg html clrsym ;;
+                esac
+                ;;
+        --rundown)
+                printf '%s\n' always never auto
                 ;;
         -g | --call-graph)
                 printf '%s\n' both fp dwarf
@@ -89,7 +95,7 @@ _clrsym()
                 words="$(_clrsym_verbs "$program") --help"
         elif words=$(_clrsym_values "$program" "$previous"); then
                 :
-        elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output|--relay-output) ||
+        elif [[ $previous == @(--trace|--socket|--ingest-socket|-i|--input|-o|--output|--relay-output) ||
                 ($word != -* && ${COMP_WORDS[1]} == @(dump|feed|import|perf|report)) ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")

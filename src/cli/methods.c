@@ -166,7 +166,7 @@ static bool list_methods(AnswerSource *source, MethodFilter *filter, const uint6
         const Options *options = filter->options;
         bool is_json = options_has(options, OPTION_JSON);
         g_autoptr(BodyRows) list = body_rows_new(is_json);
-        json_t *parameters = list_parameters(options, options_has(options, OPTION_ALL), time);
+        json_t *parameters = list_parameters(options, options_has(options, OPTION_UNLOADED), time);
         Sort sort = options->sort;
 
         if (!body_rows_read(list, source, "ListMethods", parameters, "methods", is_wanted, filter,
@@ -204,7 +204,7 @@ bool verb_methods(const Options *options, GError **error)
             !*options->arguments)
                 return answer_source_print_rows(
                         source, "ListMethods",
-                        list_parameters(options, options_has(options, OPTION_ALL), asked),
+                        list_parameters(options, options_has(options, OPTION_UNLOADED), asked),
                         "methods", error);
         if (asked)
                 filter.now = time;

@@ -48,7 +48,7 @@ static const ListTable ASSEMBLIES = TABLE("ListAssemblies", "assemblies", ASSEMB
 static bool print_table(const ListTable *table, const Options *options, GError **error)
 {
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
-        bool is_all = options_has(options, OPTION_ALL) || options->at;
+        bool is_all = options_has(options, OPTION_UNLOADED) || options->at;
         json_t *parameters;
 
         if (!source)

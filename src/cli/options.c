@@ -35,6 +35,7 @@ typedef struct OptionRow {
         Convert convert;
         size_t offset;
         const char *help;
+        bool is_old; /* the argument: help does not show it */
 } OptionRow;
 
 static bool parse_digits(const char *text, size_t n, uint64_t max, uint64_t *ret_u)
@@ -167,15 +168,18 @@ static const char *to_via(const char *argument, void *member)
         return attach_via_from_name(argument, member) ? NULL : "not lttng, eventpipe or auto";
 }
 
-/* The whole of Options, because the option has two meanings. */
-static const char *to_list(const char *argument, void *member)
+static const char *to_rundown(const char *argument, void *member)
 {
         Options *options = member;
 
-        options->is_rule = argument != NULL;
-        return !argument || attach_list_from_name(argument, &options->list)
-                       ? NULL
-                       : "not always, never or auto";
+        options->is_rule = true;
+        return attach_list_from_name(argument, &options->list) ? NULL : "not always, never or auto";
+}
+
+/* With an argument it is the old spelling of --rundown. */
+static const char *to_list(const char *argument, void *member)
+{
+        return argument ? to_rundown(argument, member) : NULL;
 }
 
 static const char *to_port(const char *argument, void *member)
@@ -345,6 +349,12 @@ static const char *to_sort(const char *argument, void *member)
 static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_SOCKET] = {0, "socket", "PATH", false, to_text, MEMBER(socket),
                            "ask the daemon at PATH"},
+        [OPTION_INGEST_SOCKET] = {.name = "ingest-socket",
+                                  .argument = "PATH",
+                                  .convert = to_text,
+                                  .offset = MEMBER(socket),
+                                  .help = "the daemon's ingest socket (default: "
+                                          "/run/clrsym/ingest)"},
         [OPTION_TRACE] = {0, "trace", "PATH", false, to_text, MEMBER(trace),
                           "ask a trace without a daemon: a directory, .nettrace or snapshot"},
         [OPTION_PID] = {'p', "pid", "PID", false, to_process, MEMBER(process),
@@ -355,7 +365,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "wait for events before the question (default: 5)"},
         [OPTION_FILTER] = {0, "filter", NULL, false, NULL, 0,
                            "copy stdin to stdout, with names for the addresses in it"},
-        [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "include what is unloaded"},
+        [OPTION_ALL] = {.name = "all", .help = "every .NET process"},
+        [OPTION_UNLOADED] = {.name = "unloaded", .help = "include what is unloaded"},
         [OPTION_LONG] = {'l', "long", NULL, false, NULL, 0,
                          "include the uid of each, and the settings of its tiering"},
         [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
@@ -400,8 +411,17 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                           "request another rundown of processes that are attached already"},
         [OPTION_VIA] = {0, "via", "SOURCE", false, to_via, MEMBER(via),
                         "how events come: lttng; eventpipe, which needs only a daemon; or auto"},
-        [OPTION_LIST] = {0, "list", "RULE", true, to_list, 0,
-                         "show what is attached; or list its code: always, never or auto"},
+        [OPTION_LIST] = {.name = "list",
+                         .argument = "RULE",
+                         .is_optional = true,
+                         .is_old = true,
+                         .convert = to_list,
+                         .help = "show what is attached"},
+        [OPTION_RUNDOWN] =
+                {.name = "rundown",
+                 .argument = "RULE",
+                 .convert = to_rundown,
+                 .help = "have the runtime list its code at once: always, never or auto"},
         [OPTION_FOLLOW] = {0, "follow", NULL, false, NULL, 0,
                            "go on, with processes that start later"},
         [OPTION_EXCLUDE] = {0, "exclude", "RULE", false, to_texts, MEMBER(exclude),
@@ -435,6 +455,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                                "include the events that clrsym jit shows"},
         [OPTION_FORCE] = {'f', "force", NULL, false, NULL, 0,
                           "go on even if the recording seems to be of another boot or program"},
+        [OPTION_RESTART] = {.letter = 'f',
+                            .name = "restart",
+                            .help = "restart it even if nothing is found to be missing"},
         [OPTION_KEEP] = {0, "keep", NULL, false, NULL, 0,
                          "never remove what lttng-relayd has recorded of it"},
         [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
@@ -464,6 +487,9 @@ static const struct {
         Option option;
 } ALIASES[] = {
         {"names", OPTION_STYLE},
+        {"all", OPTION_UNLOADED},
+        {"socket", OPTION_INGEST_SOCKET},
+        {"force", OPTION_RESTART},
 };
 
 enum {
@@ -608,7 +634,7 @@ static char *option_spelling(const OptionUse *use, Option option)
         const OptionRow *row = &ROWS[option];
         const OptionText *text = option_text(use, option);
 
-        if (!row->argument)
+        if (!row->argument || row->is_old)
                 return g_strdup_printf("--%s", row->name);
         return g_strdup_printf(row->is_optional ? "--%s[=%s]" : "--%s %s", row->name,
                                text ? text->argument : row->argument);

@@ -3,9 +3,10 @@
 
 #include "cli/perf-run.h"
 #include "cli/saved-profile.h"
-#include "profile/profile.h"
 
 #include <string.h>
+
+#define FORMATS "text, folded, speedscope, pprof, svg, html, clrsym"
 
 static const char *const TEXT_ENDINGS[] = {".txt", ".text", ".out", ".log", ".perf"};
 
@@ -23,22 +24,60 @@ static bool output_is_text(const char *path)
         return false;
 }
 
-bool output_forms_check(const GPtrArray *outputs, GError **error)
+/* False: FORMAT is no form. */
+static bool output_form_of_name(const char *format, OutputForm *ret)
+{
+        *ret = (OutputForm){.kind = OUTPUT_PROFILE};
+        if (profile_form_of_name(format, &ret->profile))
+                return true;
+        ret->kind = !strcmp(format, SAVED_ENDING + 1) ? OUTPUT_SAVED : OUTPUT_TEXT;
+        return ret->kind == OUTPUT_SAVED || !strcmp(format, "text");
+}
+
+OutputForm output_form(const char *path, const char *format)
+{
+        OutputForm form = {.kind = OUTPUT_PROFILE};
+
+        if (format)
+                output_form_of_name(format, &form);
+        else if (!profile_form_of_path(path, &form.profile))
+                form.kind = g_str_has_suffix(path, SAVED_ENDING) ? OUTPUT_SAVED : OUTPUT_TEXT;
+        return form;
+}
+
+const char *output_form_ending(OutputForm form)
+{
+        switch (form.kind) {
+        case OUTPUT_PROFILE:
+                return profile_form_ending(form.profile);
+        case OUTPUT_SAVED:
+                return SAVED_ENDING;
+        case OUTPUT_TEXT:
+                break;
+        }
+        return TEXT_ENDINGS[0];
+}
+
+bool output_forms_check(const GPtrArray *outputs, const char *format, GError **error)
 {
         g_autofree char *endings = NULL;
-        ProfileForm form;
+        OutputForm form;
         guint i;
 
-        for (i = 0; outputs && i < outputs->len; i++) {
+        if (format && !output_form_of_name(format, &form)) {
+                g_set_error(error, PERF_ERROR, 0, "--format %s: not one of " FORMATS, format);
+                return false;
+        }
+        for (i = 0; outputs && !format && i < outputs->len; i++) {
                 const char *path = outputs->pdata[i];
 
-                if (profile_form_of_path(path, &form) || g_str_has_suffix(path, SAVED_ENDING) ||
-                    output_is_text(path))
+                if (output_form(path, NULL).kind != OUTPUT_TEXT || output_is_text(path))
                         continue;
                 endings = profile_form_endings();
                 g_set_error(error, PERF_ERROR, 0,
-                            "%s: its ending names no form: give %s, %s, or .txt for text", path,
-                            endings, SAVED_ENDING);
+                            "%s: its ending names no form: give %s, %s, or .txt for text; or "
+                            "--format",
+                            path, endings, SAVED_ENDING);
                 return false;
         }
         return true;

@@ -2,14 +2,33 @@
 #pragma once
 
 /*
- * Output form: which form the name of an output means
+ * Output form: what an output of report and record is written as, by --format or by its ending
  */
+
+#include "profile/profile.h"
 
 #include <glib.h>
 #include <stdbool.h>
 
-/*
- * False: one of the OUTPUTS (NULL: there are none) has an ending that means neither a form nor
- * text, such as ".htm"; it would be written as text.
+typedef enum OutputKind {
+        OUTPUT_TEXT,
+        OUTPUT_PROFILE,
+        OUTPUT_SAVED, /* the named samples */
+} OutputKind;
+
+typedef struct OutputForm {
+        OutputKind kind;
+        ProfileForm profile; /* of OUTPUT_PROFILE */
+} OutputForm;
+
+/* The form of the output PATH ("-": stdout). FORMAT: of --format, checked; NULL: the ending counts.
  */
-bool output_forms_check(const GPtrArray *outputs, GError **error);
+OutputForm output_form(const char *path, const char *format);
+/* ".html", ".txt"; static. */
+const char *output_form_ending(OutputForm form);
+
+/*
+ * False with ERROR set: FORMAT (or NULL) is no form; or one of the OUTPUTS (NULL: there are none)
+ * has an ending that means neither a form nor text, such as ".htm", and no FORMAT.
+ */
+bool output_forms_check(const GPtrArray *outputs, const char *format, GError **error);

@@ -11,6 +11,7 @@
 
 #include "cli/answer-source.h"
 #include "cli/method-codes.h"
+#include "cli/output-form.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
@@ -488,14 +489,9 @@ static const char *output_path(const char *output)
 }
 
 /* The Namer prints text; all else is made of a profile. */
-static FormType form_of_output(const char *output)
+static bool output_is_text(const PerfNaming *job, unsigned i)
 {
-        ProfileForm form;
-
-        return output && (profile_form_of_path(output, &form) ||
-                          g_str_has_suffix(output, SAVED_ENDING))
-                       ? FORM_SINK
-                       : FORM_TEXT;
+        return output_form(job->outputs[i], job->format).kind == OUTPUT_TEXT;
 }
 
 /* All outputs that need a profile. */
@@ -507,12 +503,13 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
 
         for (i = 0; i < job->n_outputs; i++) {
                 const char *path = job->outputs[i];
+                const OutputForm form = output_form(path, job->format);
                 GError *failure = NULL;
 
-                if (form_of_output(output_path(path)) != FORM_SINK)
-                        continue;
-                if ((g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
-                            profile, path, options, &failure))
+                if (form.kind == OUTPUT_TEXT ||
+                    (form.kind == OUTPUT_SAVED
+                             ? saved_profile_write(profile, path, options, &failure)
+                             : profile_write_form(profile, form.profile, path, options, &failure)))
                         continue;
                 keep_failure(failure, error);
                 ok = false;
@@ -582,9 +579,9 @@ static bool naming_write(Naming *naming, GError **error)
                 const char *path = output_path(job->outputs[i]);
                 GError *failure = NULL;
 
-                naming->form = form_of_output(path);
+                naming->form = output_is_text(job, i) ? FORM_TEXT : FORM_SINK;
                 has_profile |= naming->form == FORM_SINK;
-                if (naming->form != FORM_SINK && !write_directly(naming, path, &failure)) {
+                if (naming->form == FORM_TEXT && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
                         naming->is_to_rescue |= failure && job->is_rescued;
                         keep_failure(failure, error);
@@ -608,7 +605,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_TEXT)
+                if (!output_is_text(job, i))
                         return true;
         return job->take || job->into;
 }
@@ -718,7 +715,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_SINK) {
+                if (output_is_text(job, i)) {
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples, but not their addresses: write it to "
                                     "a file .html, .svg, .folded, .speedscope.json or .pb.gz "

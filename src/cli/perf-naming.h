@@ -16,7 +16,8 @@ typedef struct PerfNaming {
         const char *const *outputs; /* "-": stdout; the ending names the form, as profile_write()
                                        has it, else it is text */
         unsigned n_outputs;
-        const char *title; /* of graphs; NULL: the input's name */
+        const char *format; /* of all outputs, as --format has it; NULL: the endings count */
+        const char *title;  /* of graphs; NULL: the input's name */
         /* If an output cannot be written, the named samples are kept in a new file in $TMPDIR. */
         bool is_rescued;
         /* Also called with the profile. NULL: nobody wants it. */

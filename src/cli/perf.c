@@ -51,12 +51,13 @@ static bool perf_compare(const Options *options, GError **error)
         ProfileOptions how = {.title = title};
         g_autoptr(Profile) profile = profile_new();
         bool can_write = outputs != NULL;
-        ProfileForm form;
+        OutputForm form;
         guint i;
 
-        for (i = 0; can_write && i < outputs->len; i++)
-                can_write = profile_form_of_path(outputs->pdata[i], &form) &&
-                            profile_form_compares(form);
+        for (i = 0; can_write && i < outputs->len; i++) {
+                form = output_form(outputs->pdata[i], options->format);
+                can_write = form.kind == OUTPUT_PROFILE && profile_form_compares(form.profile);
+        }
         if (!can_write) {
                 g_set_error(error, PERF_ERROR, 0,
                             "--diff writes a flame graph: give -o FILE.html or -o FILE.svg");
@@ -75,7 +76,9 @@ static bool perf_compare(const Options *options, GError **error)
         if (!g_strcmp0(event, event_before))
                 how.event = event;
         for (i = 0; i < outputs->len; i++)
-                if (!profile_write(profile, outputs->pdata[i], &how, error))
+                if (!profile_write_form(profile,
+                                        output_form(outputs->pdata[i], options->format).profile,
+                                        outputs->pdata[i], &how, error))
                         return false;
         return true;
 }
@@ -90,10 +93,11 @@ static bool report(const Options *options, const char *input, GError **error)
                 .outputs = options->outputs ? (const char *const *)options->outputs->pdata
                                             : stdout_only,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
+                .format = options->format,
                 .ends_by_signal = true,
         };
 
-        if (!output_forms_check(options->outputs, error))
+        if (!output_forms_check(options->outputs, options->format, error))
                 return false;
         return options->before ? perf_compare(options, error) : perf_naming_run(&job, error);
 }

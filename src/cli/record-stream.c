@@ -2,6 +2,7 @@
 #include "cli/record-stream.h"
 
 #include "cli/perf-naming.h"
+#include "cli/output-form.h"
 #include "cli/perf-run.h"
 #include "profile/data.h"
 #include "profile/summary.h"
@@ -184,8 +185,10 @@ static char *stream_output(const RecordStream *stream)
 {
         g_autoptr(GDateTime) now = g_date_time_new_now_utc();
         g_autofree char *time = g_date_time_format(now, "%Y%m%dT%H%M%S");
+        const char *format = stream->naming.format ? stream->naming.format : "pprof";
         g_autofree char *name =
-                g_strdup_printf("%s.%03dZ.pb.gz", time, g_date_time_get_microsecond(now) / 1000);
+                g_strdup_printf("%s.%03dZ%s", time, g_date_time_get_microsecond(now) / 1000,
+                                output_form_ending(output_form("", format)));
 
         return g_build_filename(stream->naming.output, name, NULL);
 }
@@ -217,6 +220,7 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
                 .input = part->path,
                 .outputs = outputs,
                 .n_outputs = path != NULL,
+                .format = stream->naming.format,
                 .take = stream->pusher ? stream_push : NULL,
                 .data = stream,
                 .is_own = true,

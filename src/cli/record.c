@@ -27,7 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_OUTPUT    "clrsym-record.html"
+#define DEFAULT_NAME      "clrsym-record"
+#define DEFAULT_FORMAT    "html"
 #define DEFAULT_FREQUENCY 499
 
 #define NO_PERF "no perf on PATH: apt install linux-perf"
@@ -41,9 +42,7 @@ static int command_status;
 /* By its ending, which names a form. */
 static bool output_is_file(const char *path)
 {
-        ProfileForm form;
-
-        return profile_form_of_path(path, &form) || g_str_has_suffix(path, SAVED_ENDING);
+        return output_form(path, NULL).kind != OUTPUT_TEXT;
 }
 
 const char *verb_record_check(const Options *options)
@@ -58,7 +57,9 @@ const char *verb_record_check(const Options *options)
         if (!options->every)
                 return options->push ? "--push needs --every SEC" : NULL;
         if (options->push)
-                return options->outputs ? "give --push or --output, not both" : NULL;
+                return options->outputs  ? "give --push or --output, not both"
+                       : options->format ? "--push sends profiles of pprof: no --format"
+                                         : NULL;
         if (!options->outputs || options->outputs->len > 1)
                 return "--every needs --push URL or one --output DIR";
         /* "app.svg" was meant as a file, not as a directory. */
@@ -140,20 +141,30 @@ static void record_print_top(const Profile *profile, const ProfileOptions *optio
         fputs(text->str, stderr);
 }
 
+/* The file without --output; to be freed. */
+static char *record_default_output(const Options *options)
+{
+        const OutputForm form = output_form("", options->format ? options->format : DEFAULT_FORMAT);
+
+        return g_strconcat(DEFAULT_NAME, output_form_ending(form), NULL);
+}
+
 /* Without --output: the picture, and a summary on the terminal. */
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
-        static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
+        g_autofree char *usual = record_default_output(options);
         g_autofree char *title = record_title(options);
+        const char *const usual_only[] = {usual};
         g_autoptr(GError) failure = NULL;
         Options naming = *options;
         Activity *activity;
         PerfNaming job = {
                 .options = &naming,
                 .input = recorder_samples(recorder),
-                .outputs =
-                        options->outputs ? (const char *const *)options->outputs->pdata : DEFAULT,
+                .outputs = options->outputs ? (const char *const *)options->outputs->pdata
+                                            : usual_only,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
+                .format = options->format,
                 .title = title,
                 .is_rescued = true,
                 .take = options->outputs ? NULL : record_print_top,
@@ -218,10 +229,11 @@ static bool output_check(const char *path, GError **error)
 
 static bool record_check_outputs(const Options *options, GError **error)
 {
+        g_autofree char *usual = record_default_output(options);
         unsigned i;
 
         if (!options->outputs)
-                return output_check(DEFAULT_OUTPUT, error);
+                return output_check(usual, error);
         for (i = 0; i < options->outputs->len; i++)
                 if (strcmp(options->outputs->pdata[i], "-") != 0 &&
                     !output_check(options->outputs->pdata[i], error))
@@ -256,6 +268,7 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
 
 static bool record_once(const Options *options, const RecorderSettings *settings, GError **error)
 {
+        g_autofree char *usual = record_default_output(options);
         Recorder *recorder =
                 record_check_outputs(options, error) ? recorder_new(settings, error) : NULL;
         bool ok = recorder && recorder_run(recorder, error);
@@ -270,7 +283,7 @@ static bool record_once(const Options *options, const RecorderSettings *settings
                 command_status = recorder_status(recorder);
         recorder_free(recorder);
         if (ok && !options->outputs)
-                fprintf(stderr, "clrsym: the flame graph is in %s\n", DEFAULT_OUTPUT);
+                fprintf(stderr, "clrsym: the flame graph is in %s\n", usual);
         return ok;
 }
 
@@ -332,7 +345,7 @@ bool verb_record(const Options *options, GError **error)
         };
 
         /* With --every it is a directory. */
-        if ((!options->every && !output_forms_check(options->outputs, error)) ||
+        if ((!options->every && !output_forms_check(options->outputs, options->format, error)) ||
             !record_check_pids(options->targets, error))
                 return false;
         settings.perf = perf;

@@ -244,7 +244,7 @@ bool verb_session_repair(const Options *options, GError **error)
         g_autofree char *what = NULL;
         SessionRepair repair;
 
-        if (!session_control_repair(name, options_has(options, OPTION_FORCE), &repair, &what,
+        if (!session_control_repair(name, options_has(options, OPTION_RESTART), &repair, &what,
                                     error))
                 return false;
         if (repair != REPAIR_NOT_OURS)

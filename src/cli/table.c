@@ -12,7 +12,7 @@
 /*
  * libsmartcols (2.38) was tried: it cuts the last column to nothing, without a mark, where this
  * leaves out less important ones; it escapes all but ASCII in the C locale; and it takes 117 bytes
- * for a cell of 7 characters, this 16. `clrsym methods --all` has millions of cells.
+ * for a cell of 7 characters, this 16. `clrsym methods --unloaded` has millions of cells.
  */
 
 #define GAP 2

@@ -27,8 +27,9 @@ static const char *check_resolve(const Options *options)
 
 static const char *check_time(const Options *options)
 {
-        return options->at && options_has(options, OPTION_ALL) ? "give --at or --all, not both"
-                                                               : NULL;
+        return options->at && options_has(options, OPTION_UNLOADED)
+                       ? "give --at or --unloaded, not both"
+                       : NULL;
 }
 
 static const char *check_history(const Options *options)
@@ -80,7 +81,10 @@ static const char *check_perf(const Options *options)
         return check_report(options);
 }
 
+#define FORMATS "text, folded, speedscope, pprof, svg, html, clrsym (default: by endings)"
+
 static const OptionText PERF_TEXTS[] = {
+        {OPTION_FORMAT, "FORM", FORMATS},
         {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
         {0},
 };
@@ -89,20 +93,15 @@ static const OptionText MODULES_TEXTS[] = {
         {0},
 };
 static const OptionText RECORD_TEXTS[] = {
+        {OPTION_FORMAT, "FORM", FORMATS},
         {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
         {0},
 };
 static const OptionText ATTACH_TEXTS[] = {
-        {OPTION_ALL, NULL, "every .NET process"},
         {OPTION_WAIT, "SEC", "how long to wait until clrsymd knows all code (default: 10)"},
         {0},
 };
-static const OptionText DETACH_TEXTS[] = {
-        {OPTION_ALL, NULL, "every .NET process"},
-        {0},
-};
 static const OptionText FEED_TEXTS[] = {
-        {OPTION_SOCKET, "PATH", "the daemon's ingest socket (default: /run/clrsym/ingest)"},
         {OPTION_RELAY_OUTPUT, "DIR",
          "the directory that lttng-relayd writes to, if clrsym does not find it"},
         {0},
@@ -111,11 +110,6 @@ static const OptionText START_TEXTS[] = {
         {OPTION_OUTPUT, "DIR", "record to this directory"},
         {OPTION_RELAY_OUTPUT, "DIR", "the directory that a new lttng-relayd writes to"},
         {OPTION_FORCE, NULL, "go on even if the buffers take much of /dev/shm"},
-        {0},
-};
-
-static const OptionText REPAIR_TEXTS[] = {
-        {OPTION_FORCE, NULL, "restart it even if nothing is found to be missing"},
         {0},
 };
 
@@ -138,14 +132,14 @@ static const Verb SESSION_VERBS[] = {
          .help = "list the sessions of the session daemon"},
         {.name = "repair",
          .run = verb_session_repair,
-         .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
+         .use = {.allowed = BIT(QUIET) | BIT(RESTART)},
          .arguments = "[NAME]",
          .max_arguments = 1,
          .help = "restart a live session and those of its LTTng daemons that have died"},
         {.name = "fix",
          .is_hidden = true,
          .run = verb_session_repair,
-         .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
+         .use = {.allowed = BIT(QUIET) | BIT(RESTART)},
          .arguments = "[NAME]",
          .max_arguments = 1,
          .help = "restart a live session and those of its LTTng daemons that have died"},
@@ -154,8 +148,8 @@ static const Verb SESSION_VERBS[] = {
 #define REPORT_USE                                                                                 \
         {                                                                                          \
                 BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |   \
-                        BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(ANNOTATE) | BIT(EVENT) |      \
-                        BIT(MAP) | BIT(FORCE) | LINE_OPTIONS,                                      \
+                        BIT(FORMAT) | BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(ANNOTATE) |     \
+                        BIT(EVENT) | BIT(MAP) | BIT(FORCE) | LINE_OPTIONS,                         \
                         PERF_TEXTS                                                                 \
         }
 #define SNAPSHOT_OPTIONS (BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE))
@@ -164,7 +158,8 @@ static const Verb VERBS[] = {
         {.name = "record",
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
-                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
+                         BIT(OUTPUT) | BIT(FORMAT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) |
+                         LINE_OPTIONS,
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,
@@ -200,8 +195,9 @@ static const Verb VERBS[] = {
          .help = "list the processes"},
         {.name = "methods",
          .run = verb_methods,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) |
-                            BIT(REJITTED) | BIT(OLDER) | BIT(FLAG) | BIT(SORT) | NAME_OPTIONS},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(UNLOADED) | BIT(TIER) |
+                            BIT(MIN_VERSIONS) | BIT(REJITTED) | BIT(OLDER) | BIT(FLAG) | BIT(SORT) |
+                            NAME_OPTIONS},
          .arguments = "[GLOB]",
          .max_arguments = 1,
          .check = check_time,
@@ -223,12 +219,12 @@ static const Verb VERBS[] = {
          .help = "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
         {.name = "modules",
          .run = verb_modules,
-         .use = {BIT(LONG) | COMMON_PROCESS | BIT(AT) | BIT(ALL), MODULES_TEXTS},
+         .use = {BIT(LONG) | COMMON_PROCESS | BIT(AT) | BIT(UNLOADED), MODULES_TEXTS},
          .check = check_time,
          .help = "list the modules"},
         {.name = "assemblies",
          .run = verb_assemblies,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL)},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(UNLOADED)},
          .check = check_time,
          .help = "list the assemblies"},
         {.name = "perfmap",
@@ -271,7 +267,7 @@ static const Verb VERBS[] = {
         {.name = "attach",
          .run = verb_attach,
          .use = {BIT(SOCKET) | BIT(ALL) | BIT(USER) | BIT(AGAIN) | BIT(VIA) | BIT(LIST) |
-                         BIT(FOLLOW) | BIT(EXCLUDE) | BIT(WAIT) | BIT(JSON),
+                         BIT(RUNDOWN) | BIT(FOLLOW) | BIT(EXCLUDE) | BIT(WAIT) | BIT(JSON),
                  ATTACH_TEXTS},
          .arguments = "[PID...]",
          .max_arguments = ANY_NUMBER,
@@ -279,7 +275,7 @@ static const Verb VERBS[] = {
          .help = "trace running processes that were started without tracing"},
         {.name = "detach",
          .run = verb_detach,
-         .use = {BIT(ALL) | BIT(USER) | BIT(JSON), DETACH_TEXTS},
+         .use = {.allowed = BIT(ALL) | BIT(USER) | BIT(JSON)},
          .arguments = "[PID...]",
          .max_arguments = ANY_NUMBER,
          .check = check_processes,
@@ -294,7 +290,8 @@ static const Verb VERBS[] = {
          .help = "start, stop and list tracing sessions"},
         {.name = "feed",
          .run = verb_feed,
-         .use = {BIT(SESSION) | BIT(SOCKET) | BIT(RELAY_OUTPUT) | BIT(JIT_EVENTS), FEED_TEXTS},
+         .use = {BIT(SESSION) | BIT(INGEST_SOCKET) | BIT(RELAY_OUTPUT) | BIT(JIT_EVENTS),
+                 FEED_TEXTS},
          .arguments = "[URL]",
          .max_arguments = 1,
          .reads_arguments = true,
@@ -302,7 +299,7 @@ static const Verb VERBS[] = {
          .help = "feed a live session into clrsymd until stopped"},
         {.name = "import",
          .run = verb_import,
-         .use = {BIT(SOCKET) | BIT(JIT_EVENTS), FEED_TEXTS},
+         .use = {BIT(INGEST_SOCKET) | BIT(JIT_EVENTS), FEED_TEXTS},
          .arguments = "PATH",
          .min_arguments = 1,
          .max_arguments = 1,

@@ -601,7 +601,7 @@ static void supervisor_repair(Supervisor *supervisor, bool is_lost)
         for (; *words; words++)
                 g_ptr_array_add(command, (char *)*words);
         if (is_lost)
-                g_ptr_array_add(command, (char *)"--force");
+                g_ptr_array_add(command, (char *)"--restart");
         g_ptr_array_add(command, NULL);
         if (g_spawn_async(NULL, (char **)command->pdata, NULL,
                           G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,

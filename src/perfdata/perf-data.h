@@ -103,8 +103,8 @@ bool perf_data_read(const PerfData *data, uint64_t offset, void *bytes, size_t n
 
 /*
  * The next record, aligned to 8 bytes and valid until the call after it. At the end, *RET_RECORD is
- * NULL. What a recording that was killed has of its last record is left out. A compressed record is replaced by those that
- * it has.
+ * NULL. What a recording that was killed has of its last record is left out. A compressed record is
+ * replaced by those that it has.
  */
 bool perf_data_next(PerfData *data, const struct perf_event_header **ret_record, GError **error);
 /* From the first record on again. */

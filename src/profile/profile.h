@@ -114,6 +114,10 @@ typedef enum ProfileForm {
 
 /* False if no format has this ending. */
 bool profile_form_of_path(const char *path, ProfileForm *ret_form);
+/* The same by its name, "folded" or "pprof". */
+bool profile_form_of_name(const char *name, ProfileForm *ret_form);
+/* ".folded"; static. */
+const char *profile_form_ending(ProfileForm form);
 /* The endings of all formats, with commas between. Owned by the caller. */
 char *profile_form_endings(void);
 /* False if the format cannot show what has changed. */
@@ -128,3 +132,6 @@ bool profile_form_compares(ProfileForm form);
  */
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                    GError **reterr_error);
+/* The same in FORM, whatever PATH is; "-": to stdout. */
+bool profile_write_form(const Profile *profile, ProfileForm form, const char *path,
+                        const ProfileOptions *options, GError **reterr_error);

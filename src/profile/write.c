@@ -5,16 +5,16 @@
 #include <string.h>
 
 static const struct {
-        const char *ending;
+        const char *name, *ending;
         WriteProfile *write;
         bool gzip;
         bool compares;
 } FORMS[_PROFILE_FORM_MAX] = {
-        [PROFILE_FORM_FOLDED] = {".folded", folded_write, false},
-        [PROFILE_FORM_SPEEDSCOPE] = {".speedscope.json", speedscope_write, false},
-        [PROFILE_FORM_PPROF] = {".pb.gz", pprof_write, true},
-        [PROFILE_FORM_SVG] = {".svg", svg_write, .compares = true},
-        [PROFILE_FORM_HTML] = {".html", html_write, .compares = true},
+        [PROFILE_FORM_FOLDED] = {"folded", ".folded", folded_write, false},
+        [PROFILE_FORM_SPEEDSCOPE] = {"speedscope", ".speedscope.json", speedscope_write, false},
+        [PROFILE_FORM_PPROF] = {"pprof", ".pb.gz", pprof_write, true},
+        [PROFILE_FORM_SVG] = {"svg", ".svg", svg_write, .compares = true},
+        [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true},
 };
 
 bool profile_form_of_path(const char *path, ProfileForm *ret_form)
@@ -27,6 +27,23 @@ bool profile_form_of_path(const char *path, ProfileForm *ret_form)
                         return true;
                 }
         return false;
+}
+
+bool profile_form_of_name(const char *name, ProfileForm *ret_form)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
+                if (!strcmp(name, FORMS[i].name)) {
+                        *ret_form = (ProfileForm)i;
+                        return true;
+                }
+        return false;
+}
+
+const char *profile_form_ending(ProfileForm form)
+{
+        return FORMS[form].ending;
 }
 
 bool profile_form_compares(ProfileForm form)
@@ -55,15 +72,21 @@ static void set_ending_error(GError **reterr_error, const char *path)
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                    GError **reterr_error)
 {
+        ProfileForm form;
+
+        if (profile_form_of_path(path, &form))
+                return profile_write_form(profile, form, path, options, reterr_error);
+        set_ending_error(reterr_error, path);
+        return false;
+}
+
+bool profile_write_form(const Profile *profile, ProfileForm form, const char *path,
+                        const ProfileOptions *options, GError **reterr_error)
+{
         ProfileOptions printable = options ? *options : (ProfileOptions){};
         g_autofree char *title = NULL, *event = NULL;
-        ProfileForm form;
         ProfileFile out;
 
-        if (!profile_form_of_path(path, &form)) {
-                set_ending_error(reterr_error, path);
-                return false;
-        }
         if (profile->has_before && !FORMS[form].compares) {
                 g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                             "%s: only .svg and .html show what has changed", path);

@@ -45,7 +45,8 @@ FILES = [
 # Where perf wants it, which is not below every prefix.
 DLFILTER = 'dlfilter-clrsym.so'
 # Pages of old spellings -> what they lead to.
-OLD_PAGES = {'clrsym-perf.1': 'clrsym-report.1'}
+OLD_PAGES = {'clrsym-perf.1': 'clrsym-report.1', 'clrsym-save.1': 'clrsym-snapshot.1', 'clrsym-detach.1': 'clrsym-attach.1',
+             'clrsym-env.1': 'clrsym-attach.1', 'clrsym-import.1': 'clrsym-feed.1'}
 PROGRAM = 0o755
 ELF = re.compile(r'\.so[.\d]*$|/bin/|/libexec/')
 

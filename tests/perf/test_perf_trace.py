@@ -274,6 +274,15 @@ def check_verb(tap, programs, trace, snapshot, data, directory):
     tap.check(done.returncode == 0 and sum(perftool.folded(text).values()) == 8213 and
               ';W.HotLoop ' in text.replace(';', ' ;').replace(' ;W', ';W') and not done.stdout,
               'clrsym perf -o FILE.folded', done.stderr, text[:300])
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--names', 'short', '--format', 'folded')
+    tap.equal(done.stdout, text, '--format folded: the same on the standard output')
+    path = pathlib.Path(directory) / 'named-by.txt'
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--format', 'svg', '-o', path)
+    tap.check(done.returncode == 0 and '<svg' in path.read_text(encoding='utf-8')[:500],
+              '--format svg: whatever the name of the file is', done.stderr)
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--format', 'png')
+    tap.equal((done.returncode, done.stderr), (1, 'clrsym: --format png: not one of text, folded, speedscope, pprof, svg, '
+                                                  'html, clrsym\n'), '--format png')
     for link in ('link.svg', 'link.folded', 'link.txt'):
         target, link = pathlib.Path(directory) / f'target-of-{link}', pathlib.Path(directory) / link
         target.write_text('old', encoding='ascii')
