@@ -41,7 +41,8 @@ def generated_source():
 def build(directory):
     """(the assembly with many methods, the program on System.Reflection.Metadata)"""
     import test_live_lines  # pylint: disable=import-outside-toplevel
-    compiler = test_live_lines.Compiler(directory)
+    import runtimes  # pylint: disable=import-outside-toplevel
+    compiler = test_live_lines.Compiler(directory, runtimes.OWN)
     source = directory / 'Many.cs'
     source.write_text('\n'.join(generated_source()))
     compiler.compile('Many.dll', source, '-target:library', '-debug:portable')

@@ -52,7 +52,7 @@ class Client:
         return self.input.read(n) or sys.exit('the daemon has hung up')
 
     def row_of(self, row):
-        (status, confidence, source, tier, il_kind, flags, _, process, size, il_offset, _, _,
+        (status, confidence, _, tier, il_kind, flags, _, process, size, il_offset, _, _,
          rejit_id, _, namespace, name, signature, module, stub, start, method, _, loaded, unloaded,
          il_version, distance) = row
         head = STATUS[status], None if process == NO_PROCESS else CONFIDENCE[confidence]

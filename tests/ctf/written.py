@@ -466,7 +466,7 @@ class Trace:
             stream.packet_context.write(out, Walk(self.rng, 'packet-context'), {
                 **values, 'content_size': sizes[0], 'packet_size': sizes[1]})
             for time, (event, specific, payload) in events:
-                def write(scope, field, out=out, scopes=scopes):
+                def write(scope, field, out=out, scopes=scopes):  # pylint: disable=dangerous-default-value
                     scopes[scope] = field and field.write(out, Walk(self.rng, scope, scopes))
                 stream.write_header(out, Walk(self.rng, 'event-record-header'), event, time)
                 write('event-record-common-context', stream.context)

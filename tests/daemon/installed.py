@@ -47,7 +47,7 @@ class Installed:
     def run(self, command, **options):
         options = {'env': self.environment, 'stdin': subprocess.DEVNULL, 'check': False,
                    'capture_output': True, 'text': True, 'timeout': 300, **options}
-        return subprocess.run([str(word) for word in command], **options)
+        return subprocess.run([str(word) for word in command], **options)  # pylint: disable=subprocess-run-check
 
     def tool(self, *command, **options):
         return self.run(command, env={**self.tools, **options.pop('env', {})}, **options)

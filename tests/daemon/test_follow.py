@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -51,7 +51,8 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, columns, 0, 0))
         streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, stream: slave}
         with subprocess.Popen([self.programs.clrsym, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                              env=environment or self.programs.environment, **streams) as program:
+                              stdout=streams['stdout'], stderr=streams['stderr'],
+                              env=environment or self.programs.environment) as program:
             os.close(slave)
             data = b''
             while True:

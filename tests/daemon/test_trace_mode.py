@@ -253,7 +253,7 @@ def check_ends(tap, programs, directory, trace):
             server.send(READ_TRACE)
             server.reply()
             status = server.end(kill)
-            tap.equal(status, -kill if kill else 0, name)
+            tap.equal(status, -kill if kill else 0, name)  # pylint: disable=invalid-unary-operand-type
         if kill == signal.SIGKILL:  # it cannot clean up
             for left in (*temporary.iterdir(), *saved.iterdir()):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()

@@ -99,7 +99,6 @@ def check_verify(tap, installed, units, is_in_place):
 
 
 def check_sockets(tap, units):
-    service = units['clrsymd.service']
     for name, want in SOCKETS.items():
         unit = units[name]
         activated = units[unit.one('Service') or name.replace('.socket', '.service')]

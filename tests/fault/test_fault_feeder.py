@@ -13,7 +13,6 @@ that it prints. `--seed N` repeats it."""
 import concurrent.futures
 import contextlib
 import json
-import os
 import pathlib
 import random
 import socket

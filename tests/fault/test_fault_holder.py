@@ -19,7 +19,6 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon')]
 
-import recorded  # pylint: disable=wrong-import-position
 import test_holder  # pylint: disable=wrong-import-position
 from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 

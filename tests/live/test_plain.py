@@ -95,7 +95,7 @@ def check(tap, feed, program, what):
             bodies = program.bodies()
             for options in ('--wait=0',), ():
                 n += len(bodies)
-                for (start, names), answer in zip(bodies.items(), ask(feed, program, bodies, *options)):
+                for (_, names), answer in zip(bodies.items(), ask(feed, program, bodies, *options)):
                     if is_right(names, answer):
                         continue
                     if answer['confidence'] == 'exact':

@@ -6,7 +6,6 @@ event has the address of a method; where the image was mapped is found by the me
 """
 
 import collections
-import json
 import lzma
 import os
 import pathlib

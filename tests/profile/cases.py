@@ -95,7 +95,7 @@ def hostile(seed, n_samples=2000):
                     choose.choice([None, 'a.dll', *HOSTILE]), choose.random() < .2)
               for name in HOSTILE for kind in ('managed', 'native', 'kernel', 'unknown')]
     samples = []
-    for i in range(n_samples):
+    for _ in range(n_samples):
         stack, at = [], 0
         for _ in range(choose.randrange(12)):
             at = (at * 7 + choose.choice([1, 1, 1, 2, 30])) % len(frames)

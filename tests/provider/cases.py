@@ -8,7 +8,7 @@ with other CTF fields. The test reads the same lists as the generator of the pro
 import struct
 
 from events import (ALL_EVENTS, AS_EARLIER, COUNTS, ELEMENTS, ERROR, FLAG_JIT_HELPER, FOREIGN_EVENTS, IGNORED,
-                    INTEGERS, LATER, OTHER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS,
+                    INTEGERS, LATER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS,
                     Emission, blob_of, plain_ctf, values_make)
 
 # UTF-16 as the runtime may have it, also what is not well-formed.

@@ -7,7 +7,8 @@
 # Everything in a root runs in namespaces that end with the command: nothing stays mounted, and no process is
 # left. The root is removed at the end, unless it is to be kept.
 
-# shellcheck source=apt.sh
+# The script that includes this one sets the path of the tree.
+# shellcheck source=apt.sh disable=SC2154
 . "$tree/tests/support/apt.sh"
 
 # The directory; whether it stays; a directory that takes what is written, where the root itself shall stay
@@ -32,6 +33,7 @@ clean_up()
         trap '' INT TERM HUP
         if [[ -n $child ]]; then
                 # The first process of the namespace: when unshare has waited for it, all others are gone.
+                # shellcheck disable=SC2046
                 kill -KILL $(cat "/proc/$child/task/$child/children" 2>/dev/null) 2>/dev/null || true
                 wait "$child" || true
         fi
