@@ -371,6 +371,9 @@ static void naming_print_summary(const Naming *naming)
                 .is_over = naming->job->is_over,
         };
 
+        if (naming->kernel && kernel_symbols_reason(naming->kernel))
+                message_print("clrsym", "kernel code has no names: %s",
+                              kernel_symbols_reason(naming->kernel));
         perf_summary_print(&summary);
 }
 

@@ -255,16 +255,17 @@ static void kernel_read(KernelSymbols *symbols)
         if (!id || !has_own || is_same) {
                 /* Without a build id only the same address shows that it is the same kernel. */
                 if (!symbols->reference && !is_same)
-                        symbols->reason = "the recording does not say which kernel it is of";
+                        symbols->reason = "the recording does not note which kernel it is of";
                 else if (!kernel_read_kallsyms(symbols, KALLSYMS))
                         symbols->reason = KALLSYMS " cannot be read";
                 else if (kernel_fits(symbols, is_same))
                         return;
                 else
-                        symbols->reason = "the kernel's addresses are hidden "
-                                          "(kernel.kptr_restrict), or another kernel runs now";
+                        symbols->reason = "another kernel runs now, or the kernel hides its "
+                                          "addresses: sysctl kernel.kptr_restrict=0";
         } else {
-                symbols->reason = "another kernel runs now";
+                symbols->reason = "another kernel runs now, and ~/.debug, where perf record puts "
+                                  "symbols, has none of the recorded one";
         }
         if (id && kernel_read_cache(symbols, id)) {
                 symbols->reason = NULL;

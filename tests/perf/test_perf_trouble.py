@@ -54,7 +54,7 @@ def check_missing(tap, programs, trace, data, directory):
     says(tap, run('-i', '-', '--trace', trace), r'clrsym: a recording is not read from a pipe.*\n', 'a pipe')
     for name in 'x.htm', 'x.json', 'x.png':
         says(tap, run('-i', data, '--trace', trace, '-o', directory / name),
-             rf'clrsym: .*/{name}: its ending names no form: give \.folded, .*\.html, \.clrsym, or \.txt for text\n',
+             rf'clrsym: .*/{name}: its ending names no form: give \.folded, .*\.html, \.clrsym, or \.txt for text; or --format\n',
              f'an output that is {name}')
         tap.check(not (directory / name).exists(), 'nothing is written')
     says(tap, run('-i', data, '--trace', directory / 'none'),
