@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define FORMATS "text, folded, speedscope, pprof, svg, html, clrsym"
-
 static const char *const TEXT_ENDINGS[] = {".txt", ".text", ".out", ".log", ".perf"};
 
 static bool output_is_text(const char *path)
@@ -65,7 +63,8 @@ bool output_forms_check(const GPtrArray *outputs, const char *format, GError **e
         guint i;
 
         if (format && !output_form_of_name(format, &form)) {
-                g_set_error(error, PERF_ERROR, 0, "--format %s: not one of " FORMATS, format);
+                g_set_error(error, PERF_ERROR, 0, "--format %s: not one of " OUTPUT_FORMATS,
+                            format);
                 return false;
         }
         for (i = 0; outputs && !format && i < outputs->len; i++) {

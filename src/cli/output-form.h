@@ -10,6 +10,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* What --format takes, for help and messages. */
+#define OUTPUT_FORMATS "text, folded, speedscope, pprof, svg, html, clrsym"
+
 typedef enum OutputKind {
         OUTPUT_TEXT,
         OUTPUT_PROFILE,

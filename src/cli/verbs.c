@@ -2,6 +2,7 @@
 #include "cli/verbs.h"
 
 #include "cli/answers.h"
+#include "cli/output-form.h"
 
 #include <string.h>
 
@@ -81,10 +82,8 @@ static const char *check_perf(const Options *options)
         return check_report(options);
 }
 
-#define FORMATS "text, folded, speedscope, pprof, svg, html, clrsym (default: by endings)"
-
 static const OptionText PERF_TEXTS[] = {
-        {OPTION_FORMAT, "FORM", FORMATS},
+        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS " (default: by endings)"},
         {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
         {0},
 };
@@ -93,7 +92,7 @@ static const OptionText MODULES_TEXTS[] = {
         {0},
 };
 static const OptionText RECORD_TEXTS[] = {
-        {OPTION_FORMAT, "FORM", FORMATS},
+        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS " (default: by endings)"},
         {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
         {0},
 };

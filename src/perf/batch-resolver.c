@@ -346,6 +346,14 @@ static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask, En
 }
 
 /* What is at the address that was asked for. */
+/* The runtime names code so that it makes for calls between managed and native code. */
+static bool body_is_stub(const clrsym_body *body)
+{
+        static const char STUB[] = "IL_STUB";
+
+        return body->name && !strncmp(body->name, STUB, sizeof(STUB) - 1);
+}
+
 typedef struct AskFound {
         Verdict verdict;
         clrsym_answer answer; /* if it is named */
@@ -410,7 +418,9 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
                 frames_body(resolver->frames, answer, image, found->verdict.is_marked, known);
         if (entry->frame == INDEX_NONE)
                 return -ENOMEM;
-        entry->source = found->is_of_image ? FRAME_SOURCE_IMAGE : FRAME_SOURCE_EVENT;
+        entry->source = found->is_of_image            ? FRAME_SOURCE_IMAGE
+                        : body_is_stub(&answer->body) ? FRAME_SOURCE_STUB
+                                                      : FRAME_SOURCE_EVENT;
         return found->is_of_image || !found->is_place_known
                        ? 0
                        : ask_inlined(resolver, batch, ask, entry, answer);

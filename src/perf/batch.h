@@ -30,6 +30,7 @@ typedef enum FrameSource {
         FRAME_SOURCE_SYMBOL,  /* a table of symbols, of native code or the kernel; or it has no name
                                */
         FRAME_SOURCE_EVENT,   /* an event of the runtime */
+        FRAME_SOURCE_STUB,    /* the same, of code that the runtime made for calls */
         FRAME_SOURCE_IMAGE,   /* the tables of a precompiled image */
         FRAME_SOURCE_INLINED, /* the JIT's report of what it inlined there */
         FRAME_SOURCE_STACK,   /* a caller that OSR hides, found in the copy of the stack */

@@ -80,6 +80,7 @@ static const char *source_name(const Entry *entry, const NamedFrame *frame)
 {
         static const char *const NAMES[_FRAME_SOURCE_MAX] = {
                 [FRAME_SOURCE_EVENT] = "event",
+                [FRAME_SOURCE_STUB] = "stub",
                 [FRAME_SOURCE_IMAGE] = "image",
                 [FRAME_SOURCE_INLINED] = "inline tree",
                 [FRAME_SOURCE_STACK] = "OSR repair, by the stack",
