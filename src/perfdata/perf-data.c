@@ -361,9 +361,9 @@ static bool data_next_in_file(PerfData *data, const struct perf_event_header **r
                             "it has the trace of a processor: record samples");
                 return false;
         }
-        /* Only compressed records have other sizes. */
+        /* Only perf's own records have other sizes. */
         if (header.size < sizeof(header) ||
-            (header.size % sizeof(uint64_t) != 0 && header.type != PERF_RECORD_COMPRESSED))
+            (header.size % sizeof(uint64_t) != 0 && header.type < PERF_RECORD_USER_FIRST))
                 return data_damaged(error, "one of its records has no valid size");
         if (!data_fill(data, header.size, &n, error))
                 return false;

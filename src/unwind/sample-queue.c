@@ -16,7 +16,7 @@ void sample_queue_deinit(SampleQueue *queue)
 
 static bool queued_is_before(const QueuedSample *one, const QueuedSample *other)
 {
-        return one->time != other->time ? one->time < other->time : one->number < other->number;
+        return one->due != other->due ? one->due < other->due : one->number < other->number;
 }
 
 static size_t queued_size(const QueuedSample *sample)
@@ -64,7 +64,7 @@ static bool queue_flush(SampleQueue *queue, uint64_t time, size_t n_bytes)
         bool goes_on = true;
 
         while (goes_on && queue->heap->len && queue->n_bytes > n_bytes &&
-               ((const QueuedSample *)queue->heap->pdata[0])->time <= time) {
+               ((const QueuedSample *)queue->heap->pdata[0])->due <= time) {
                 g_autofree QueuedSample *sample = queue_pop(queue);
 
                 goes_on = queue->fn(sample, queue->data);
@@ -81,9 +81,8 @@ bool sample_queue_add(SampleQueue *queue, const QueuedSample *sample, const uint
         if (sample->n_chain)
                 memcpy(copy->chain, chain, sample->n_chain * sizeof(*chain));
         /* Samples without a time have the order of the file. */
-        if (copy->time == UINT64_MAX)
-                copy->time = queue->newest;
-        queue->newest = MAX(queue->newest, copy->time);
+        copy->due = copy->time == UINT64_MAX ? queue->newest : copy->time;
+        queue->newest = MAX(queue->newest, copy->due);
         queue_push(queue, copy);
         return queue->n_bytes <= SAMPLE_QUEUE_MAX_BYTES ||
                queue_flush(queue, UINT64_MAX, SAMPLE_QUEUE_MAX_BYTES / 2);

@@ -20,6 +20,7 @@
 /* A sample that was read, and its chain. */
 typedef struct QueuedSample {
         uint64_t time;   /* ns of perf's clock; UINT64_MAX: not recorded */
+        uint64_t due;    /* the same; without a time, that of the newest sample before */
         uint64_t number; /* in the order of the file */
         uint64_t ip, period;
         int32_t pid, tid, cpu; /* as PerfSample has them */

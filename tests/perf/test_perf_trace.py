@@ -251,16 +251,11 @@ def check_explained(tap, programs, snapshot, data, plain):
     tap.equal(wrong[:5], [], 'explain: names of the program are by events, and unknown frames by none')
 
 
-def without_linkage(text):
-    """The text without the names of linkage tables, which perf has of few libraries only."""
-    return re.sub(r'^(\t *[0-9a-f]+ )\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text, flags=re.M)
-
-
 def check_verb(tap, programs, trace, snapshot, data, directory):
     """`clrsym report` prints what the filter prints, though it reads the recording itself."""
     direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
-    tap.check(done.returncode == 0 and without_linkage(done.stdout) == without_linkage(direct.stdout),
+    tap.check(done.returncode == 0 and perftool.without_linkage(done.stdout) == perftool.without_linkage(direct.stdout),
               'clrsym perf: text, as by the filter', done.stderr)
     own = done.stdout
     tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'

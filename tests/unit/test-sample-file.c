@@ -300,7 +300,13 @@ static void recording_write_pipe(const Recording *recording)
                                                  .size = sizeof(record) + sizeof(ATTR)};
         FILE *file = fopen(data_path, "we");
 
+        /* The size of perf's own records need not be a multiple of 8. */
+        const struct perf_event_header odd = {.type = PERF_RECORD_HEADER_FEATURE,
+                                              .size = sizeof(odd) + 12};
+
         ck_assert(file && fwrite(header, sizeof(header), 1, file) == 1 &&
+                  fwrite(&odd, sizeof(odd), 1, file) == 1 &&
+                  fwrite("\3\0\0\0\0\0\0\0host", 12, 1, file) == 1 &&
                   fwrite(&record, sizeof(record), 1, file) == 1 &&
                   fwrite(&ATTR, sizeof(ATTR), 1, file) == 1 &&
                   fwrite(recording->records->data, recording->records->len, 1, file) == 1 &&

@@ -17,8 +17,9 @@ static bool take_time(const QueuedSample *sample, void *data)
 {
         Taken *taken = data;
 
-        ck_assert_uint_eq(sample->n_chain, sample->time % 7);
-        if (sample->n_chain)
+        if (sample->time != UINT64_MAX)
+                ck_assert_uint_eq(sample->n_chain, sample->time % 7);
+        if (sample->n_chain && sample->time != UINT64_MAX)
                 ck_assert_uint_eq(sample->chain[sample->n_chain - 1], sample->time);
         g_array_append_val(taken->times, sample->time);
         return taken->times->len != taken->limit;
@@ -76,7 +77,7 @@ END_TEST
 START_TEST(keeps_the_order_of_the_file)
 {
         static const uint64_t ADDED[] = {5, 5, UINT64_MAX, 4, UINT64_MAX};
-        static const uint64_t WANT[] = {4, 5, 5, 5, 5};
+        static const uint64_t WANT[] = {4, 5, 5, UINT64_MAX, UINT64_MAX};
         Taken taken = {.times = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
         SampleQueue queue;
         size_t i;

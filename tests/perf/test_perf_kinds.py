@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Recordings of all kinds, read by `clrsym report`, against the same recording read by perf itself: perf's own mappings,
+symbols, names of threads and order of samples, which clrsym's filter prints."""
+
+import difflib
+import pathlib
+import subprocess
+
+import perftool
+import recorded
+
+# Name -> options of perf record, and what is recorded.
+KINDS = {
+    'frame pointers': (['-g'], None),
+    'no stacks': ([], None),
+    'compressed': (['-g', '-z'], None),
+    'two events': (['-g', '-e', 'cpu-clock,page-faults'], None),
+    'a tracepoint': (['-g', '-e', 'sched:sched_switch'], None),
+    'build ids in mappings': (['-g', '--buildid-mmap'], None),
+    'no build ids': (['-g', '-B'], None),
+    'the whole machine': (['-g', '-a', '--namespaces'], None),
+    'switches': (['-g', '--switch-events'], None),
+    'registers': (['-g', '-I'], None),
+    'to a pipe': (['-g'], 'pipe'),
+}
+# Threads and programs begin and end, and execute others.
+COMMAND = ['sh', '-c', 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; ls -lR /usr/share/doc >/dev/null; '
+           '(exec sh -c "ls -lR /usr/lib >/dev/null") & ls -lR /usr/include | sort | md5sum; wait']
+
+
+def record(path, options, how):
+    """False: perf cannot record that here."""
+    frequency = [] if 'sched:sched_switch' in options else ['-F', '4999']
+    command = ['perf', 'record', '-q', '-k', 'mono', *frequency, *options, '-o', '-' if how == 'pipe' else path, '--', *COMMAND]
+    with open(path, 'wb') as file:
+        return subprocess.run(command, stdout=file if how == 'pipe' else subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
+                              env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}).returncode == 0
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('perf', reason)
+        return
+    environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(pathlib.Path(directory) / 'none')}
+    for name, (options, how) in KINDS.items():
+        path = pathlib.Path(directory) / 'kind.data'
+        if not record(path, options, how):
+            tap.note(f'{name}: perf cannot record that here')
+            continue
+        ours = perftool.clrsym_perf(programs, '-i', path, env=environment)
+        perfs = perftool.script(programs, path, settings=['no-events', 'mapped-only'])
+        lines = [perftool.without_linkage(done.stdout).split('\n') for done in (perfs, ours)]
+        differing = [line for line in difflib.unified_diff(*lines, n=0, lineterm='')] if lines[0] != lines[1] else []
+        tap.check(ours.returncode == 0 and perfs.returncode == 0 and len(lines[1]) > 20 and not differing,
+                  f'{name}: {len(lines[1])} lines as perf has them', ours.stderr, perfs.stderr, *differing[:12])
+
+
+if __name__ == '__main__':
+    recorded.main(run)
