@@ -48,6 +48,9 @@ _clrsym_values()
                 *) printf '%s\n' text folded speedscope pprof svg html clrsym ;;
                 esac
                 ;;
+        --sampler)
+                printf '%s\n' perf runtime
+                ;;
         --rundown)
                 printf '%s\n' always never auto
                 ;;

@@ -254,6 +254,14 @@ static const char *to_frequency(const char *argument, void *member)
                        : "not a number of samples a second from 1 to 1000000";
 }
 
+static const char *to_sampler(const char *argument, void *member)
+{
+        bool *is_by_runtime = member;
+
+        *is_by_runtime = !strcmp(argument, "runtime");
+        return *is_by_runtime || !strcmp(argument, "perf") ? NULL : "not perf or runtime";
+}
+
 static const char *to_call_graph(const char *argument, void *member)
 {
         static const char *const COPYING[] = {"both", "dwarf"};
@@ -401,6 +409,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},
         [OPTION_EXPLAIN] = {0, "explain", NULL, false, NULL, 0,
                             "text: add which source named each frame"},
+        [OPTION_SUMMARY] = {.name = "summary",
+                            .help = "print whose time it was, and the functions with most of it"},
         [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
                              "folded: append _[j] to managed names, _[k] to the kernel's"},
         [OPTION_MAP] = {0, "map", "MAP", false, to_map, MEMBER(maps),
@@ -472,6 +482,12 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                              "end after SEC seconds (default: at Ctrl-C, or with the command)"},
         [OPTION_FREQUENCY] = {'F', "freq", "HZ", false, to_frequency, MEMBER(frequency),
                               "samples a second of each CPU (default: 499)"},
+        [OPTION_SAMPLER] =
+                {.name = "sampler",
+                 .argument = "NAME",
+                 .convert = to_sampler,
+                 .offset = MEMBER(is_by_runtime),
+                 .help = "perf (default); or runtime: all threads, also those that wait"},
         [OPTION_CALL_GRAPH] =
                 {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                  "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},

@@ -41,6 +41,7 @@ typedef enum Option {
         OPTION_DIFF,
         OPTION_TIERS,
         OPTION_EXPLAIN,
+        OPTION_SUMMARY,
         OPTION_ANNOTATE,
         OPTION_MAP,
         OPTION_USER,
@@ -73,6 +74,7 @@ typedef enum Option {
         OPTION_ALL_CPUS,
         OPTION_DURATION,
         OPTION_FREQUENCY,
+        OPTION_SAMPLER,
         OPTION_CALL_GRAPH,
         OPTION_EVERY,
         OPTION_PUSH,
@@ -173,6 +175,7 @@ typedef struct Options {
         GArray *targets; /* owned, of pid_t; or NULL */
         double seconds;
         uint64_t frequency; /* a second */
+        bool is_by_runtime; /* --sampler runtime */
         const char *call_graph;
         double every; /* seconds */
         const char *push;

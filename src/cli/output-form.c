@@ -43,6 +43,27 @@ OutputForm output_form(const char *path, const char *format)
         return form;
 }
 
+const char *output_form_noun(OutputForm form)
+{
+        static const char *const NOUNS[_PROFILE_FORM_MAX] = {
+                [PROFILE_FORM_FOLDED] = "folded stacks are",
+                [PROFILE_FORM_SPEEDSCOPE] = "profile is",
+                [PROFILE_FORM_PPROF] = "profile is",
+                [PROFILE_FORM_SVG] = "flame graph is",
+                [PROFILE_FORM_HTML] = "flame graph is",
+        };
+
+        switch (form.kind) {
+        case OUTPUT_PROFILE:
+                return NOUNS[form.profile];
+        case OUTPUT_SAVED:
+                return "named samples are";
+        case OUTPUT_TEXT:
+                break;
+        }
+        return "text is";
+}
+
 const char *output_form_ending(OutputForm form)
 {
         switch (form.kind) {

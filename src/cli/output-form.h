@@ -27,6 +27,8 @@ typedef struct OutputForm {
 /* The form of the output PATH ("-": stdout). FORMAT: of --format, checked; NULL: the ending counts.
  */
 OutputForm output_form(const char *path, const char *format);
+/* "flame graph is", for a message about the place of the file; static. */
+const char *output_form_noun(OutputForm form);
 /* ".html", ".txt"; static. */
 const char *output_form_ending(OutputForm form);
 

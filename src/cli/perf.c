@@ -8,6 +8,7 @@
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-run.h"
+#include "cli/top-summary.h"
 #include "cli/verbs.h"
 
 #define DEFAULT_INPUT "perf.data"
@@ -83,17 +84,27 @@ static bool perf_compare(const Options *options, GError **error)
         return true;
 }
 
+static bool output_is_stdout(const Options *options)
+{
+        return options->outputs &&
+               g_ptr_array_find_with_equal_func(options->outputs, "-", g_str_equal, NULL);
+}
+
 /* INPUT: NULL for the default. */
 static bool report(const Options *options, const char *input, GError **error)
 {
+        const bool has_summary = options_has(options, OPTION_SUMMARY);
         const char *stdout_only[] = {"-"};
+        TopSummary summary = {.file = output_is_stdout(options) ? stderr : stdout};
         const PerfNaming job = {
                 .options = options,
                 .input = input ? input : DEFAULT_INPUT,
                 .outputs = options->outputs ? (const char *const *)options->outputs->pdata
                                             : stdout_only,
-                .n_outputs = options->outputs ? options->outputs->len : 1,
+                .n_outputs = options->outputs ? options->outputs->len : !has_summary,
                 .format = options->format,
+                .take = has_summary ? top_summary_print : NULL,
+                .data = &summary,
                 .ends_by_signal = true,
         };
 

@@ -11,8 +11,8 @@
 #include "cli/record-stream.h"
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
+#include "cli/top-summary.h"
 #include "cli/verbs.h"
-#include "profile/top.h"
 #include "record/recorder.h"
 #include "record/sampler.h"
 #include "util/message.h"
@@ -33,9 +33,7 @@
 
 #define NO_PERF "no perf on PATH: apt install linux-perf"
 
-#define N_TOP_ROWS  12
-#define NO_TERMINAL 200 /* columns */
-#define MAX_TITLE   80  /* bytes of a command in it */
+#define MAX_TITLE 80 /* bytes of a command in it */
 
 static int command_status;
 
@@ -56,6 +54,8 @@ const char *verb_record_check(const Options *options)
                 return "give --pid or --all-cpus, not both";
         if (!options->every)
                 return options->push ? "--push needs --every SEC" : NULL;
+        if (options->is_by_runtime)
+                return "--every needs perf: no --sampler runtime";
         if (options->push)
                 return options->outputs  ? "give --push or --output, not both"
                        : options->format ? "--push sends profiles of pprof: no --format"
@@ -130,17 +130,6 @@ static char *record_title(const Options *options)
         return g_string_free(title, FALSE);
 }
 
-static void record_print_top(const Profile *profile, const ProfileOptions *options, void *data)
-{
-        const bool is_terminal = isatty(STDERR_FILENO);
-        g_autoptr(GString) text = g_string_new(NULL);
-
-        top_append(text, profile, N_TOP_ROWS,
-                   is_terminal ? terminal_width(STDERR_FILENO) : NO_TERMINAL);
-        /* The standard output is the command's. */
-        fputs(text->str, stderr);
-}
-
 /* The file without --output; to be freed. */
 static char *record_default_output(const Options *options)
 {
@@ -149,9 +138,15 @@ static char *record_default_output(const Options *options)
         return g_strconcat(DEFAULT_NAME, output_form_ending(form), NULL);
 }
 
-/* Without --output: the picture, and a summary on the terminal. */
+/* The files, and a summary on standard error: the standard output is the command's. */
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
+        TopSummary summary = {
+                .file = stderr,
+                .duration = recorder_duration(recorder),
+                .frequency = options->frequency ? options->frequency : DEFAULT_FREQUENCY,
+                .is_whole_machine = options_has(options, OPTION_ALL_CPUS),
+        };
         g_autofree char *usual = record_default_output(options);
         g_autofree char *title = record_title(options);
         const char *const usual_only[] = {usual};
@@ -167,7 +162,8 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .format = options->format,
                 .title = title,
                 .is_rescued = true,
-                .take = options->outputs ? NULL : record_print_top,
+                .take = top_summary_print,
+                .data = &summary,
                 .memory = recorder_jit_memory(recorder),
                 .is_own = true,
                 .is_over = true,
@@ -266,6 +262,21 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
         return ok;
 }
 
+/* Where each output is; USUAL: the only one, without --output. */
+static void record_print_outputs(const Options *options, const char *usual)
+{
+        const unsigned n = options->outputs ? options->outputs->len : 1;
+        unsigned i;
+
+        for (i = 0; i < n; i++) {
+                const char *path = options->outputs ? options->outputs->pdata[i] : usual;
+
+                if (strcmp(path, "-") != 0)
+                        message_print("clrsym", "the %s in %s",
+                                      output_form_noun(output_form(path, options->format)), path);
+        }
+}
+
 static bool record_once(const Options *options, const RecorderSettings *settings, GError **error)
 {
         g_autofree char *usual = record_default_output(options);
@@ -282,8 +293,8 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         if (recorder)
                 command_status = recorder_status(recorder);
         recorder_free(recorder);
-        if (ok && !options->outputs)
-                fprintf(stderr, "clrsym: the flame graph is in %s\n", usual);
+        if (ok)
+                record_print_outputs(options, usual);
         return ok;
 }
 
@@ -330,7 +341,8 @@ bool verb_record(const Options *options, GError **error)
         g_autofree char *call_graph = options->call_graph ? g_strdup(options->call_graph)
                                       : options->every    ? g_strdup("fp")
                                                           : sampler_call_graph(frequency);
-        g_autofree char *perf = g_find_program_in_path("perf");
+        const bool is_by_runtime = options->is_by_runtime;
+        g_autofree char *perf = is_by_runtime ? NULL : g_find_program_in_path("perf");
         RecorderSettings settings = {
                 .frequency = frequency,
                 .call_graph = call_graph,
@@ -350,7 +362,7 @@ bool verb_record(const Options *options, GError **error)
                 return false;
         settings.perf = perf;
         if (!perf)
-                settings.no_perf = NO_PERF;
+                settings.no_perf = is_by_runtime ? NULL : NO_PERF;
         if (!perf && options->every) {
                 g_set_error_literal(error, PERF_ERROR, 0, NO_PERF);
                 return false;

@@ -272,6 +272,10 @@ static void recorder_follow(Recorder *recorder)
         }
 }
 
+#define SAMPLER_NOTE                                                                               \
+        "managed frames only, at safe points; it takes about 0.16 s of CPU a second of each "      \
+        "program that computes"
+
 /* perf; or, where it cannot be used, the runtimes themselves. */
 static bool recorder_start_sampling(Recorder *recorder, GError **error)
 {
@@ -290,11 +294,11 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
         recorder->runtime = runtime_sampler_new(recorder->scratch, error);
         if (!recorder->runtime)
                 return false;
-        note = g_strdup_printf(
-                "%s. Until then the runtime's own sampler is used: managed frames "
-                "only, at safe points; it takes about 0.16 s of CPU a second of each "
-                "program that computes",
-                refusal ? refusal->message : settings->no_perf);
+        note = settings->perf || settings->no_perf
+                       ? g_strdup_printf(
+                                 "%s. Until then the runtime's own sampler is used: " SAMPLER_NOTE,
+                                 refusal ? refusal->message : settings->no_perf)
+                       : g_strdup("the runtime's own sampler is used: " SAMPLER_NOTE);
         recorder_note(recorder, note);
         recorder_follow(recorder);
         return true;

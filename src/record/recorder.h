@@ -28,7 +28,7 @@ typedef struct RecorderProgress {
 
 typedef struct RecorderSettings {
         const char *perf;    /* its path; NULL: */
-        const char *no_perf; /* why it cannot be used */
+        const char *no_perf; /* why it cannot be used; NULL: it is not wanted */
         const char *frequency, *call_graph;
         double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */

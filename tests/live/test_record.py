@@ -498,6 +498,35 @@ def test_without_perf(tap, place, command):
               'nothing to sample', code, errors)
 
 
+def seconds(text):
+    """Of "354.71 ms", or of what the shell's `times` prints, "0m0.350s"."""
+    minutes, value, unit = re.fullmatch(r'(?:(\d+)m)?([\d.]+) ?(s|ms)', text).groups()
+    return int(minutes or 0) * 60 + float(value) / {'s': 1, 'ms': 1000}[unit]
+
+
+def test_summary(tap, place, command):
+    """How much CPU was used, each file, and the same from what was saved."""
+    code, output, errors = place.record('-o', 'a.clrsym', '-o', 'a.svg', '--', 'sh', '-c', 'sleep 3; i=0; '
+                                        'while [ $i -lt 300000 ]; do i=$((i+1)); done; times')
+    used = re.search(r'^([\d.]+ m?s) of CPU in ([\d.]+ m?s): it mostly waited', errors, re.M)
+    took = sum(seconds(text) for text in output.split()[:2])
+    tap.check(code == 0 and used and abs(seconds(used[1]) - took) < 0.05 + took / 3 and 3 < seconds(used[2]) < 60,
+              'how much CPU was used in how much time', took, errors)
+    tap.check(errors.endswith('clrsym: the named samples are in a.clrsym\nclrsym: the flame graph is in a.svg\n'),
+              'each file is named', errors)
+    done = subprocess.run([place.programs.clrsym, 'report', 'a.clrsym', '--summary'], cwd=place.directory, check=False,
+                          capture_output=True, text=True, env=place.environment)
+    lines = done.stdout.splitlines()
+    tap.check(done.returncode == 0 and 'FUNCTION, BY ITS OWN TIME' in done.stdout and
+              all(line in errors.splitlines() for line in lines), 'report --summary: the same', done, errors)
+    code, _, errors = place.record('--sampler', 'runtime', '-o', 'a.folded', '--', *command, 20)
+    tap.check(code == 0 and "clrsym: the runtime's own sampler is used: managed frames only" in errors and
+              ' of CPU in ' not in errors and
+              'Live.Program.Main(string[])' in (place.directory / 'a.folded').read_text(encoding='utf-8'),
+              '--sampler runtime', code, errors)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
 def test_refused(tap, place, command):
     code, _, errors = place.record('--', place.directory / 'nothing')
     tap.check(code == 1 and 'cannot start' in errors and errors.count('\n') == 1,
@@ -532,7 +561,7 @@ def test(tap, programs, directory, _):
             part(tap, Place(programs, directory, f'{part.__name__}-{runtime}'), other)
     for part in (test_command, test_precompiled, test_process, test_packed, test_single, test_child, test_strangers, test_closed,
                  test_unwritten, test_killed_daemon, test_time_namespace, test_ended, test_interrupted, test_progress, test_without_perf,
-                 test_refused):
+                 test_summary, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
