@@ -371,6 +371,16 @@ static void naming_print_summary(const Naming *naming)
                 .is_over = naming->job->is_over,
         };
 
+        const int32_t costly = naming->places ? code_places_costly_process(naming->places) : 0;
+        const char *name = costly ? address_spaces_name(naming->file.spaces, costly) : NULL;
+
+        if (costly)
+                message_print("clrsym",
+                              "names of native code of %s (%d) can be missing: the tables of "
+                              "symbols of its files are larger than the %d MiB that are read for "
+                              "a process",
+                              name ? name : "a process", costly,
+                              (int)(FILE_SYMBOLS_MAX_WORK >> 20));
         if (naming->kernel && kernel_symbols_reason(naming->kernel))
                 message_print("clrsym", "kernel code has no names: %s",
                               kernel_symbols_reason(naming->kernel));

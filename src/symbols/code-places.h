@@ -24,5 +24,7 @@ void code_places_free(CodePlaces *places);
 /* Sets the file and symbol at ADDRESS of process PID at TIME. False: no mapping is known there. */
 bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address,
                       bool is_user, CodePlace *ret);
+/* The process of which native code can lack names, because its files cost too much; 0: none. */
+int32_t code_places_costly_process(const CodePlaces *places);
 /* The file alone, as code_places_find() has it; NULL: no mapping is known there. */
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address);

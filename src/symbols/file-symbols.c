@@ -29,8 +29,15 @@ struct FileSymbols {
         const PerfFeatures *features;
         const DebugFinder *debug;
         GPtrArray *files; /* owned MappedSymbols by the number of the file; NULL: not read yet */
+        GHashTable *accounts; /* owned: pid -> SymbolAccount, owned */
         size_t n_bytes;
 };
+
+/* What a process has cost. */
+typedef struct SymbolAccount {
+        uint64_t work; /* bytes */
+        unsigned n_refused;
+} SymbolAccount;
 
 static void mapped_symbols_free(void *data)
 {
@@ -52,6 +59,7 @@ FileSymbols *file_symbols_new(const AddressSpaces *spaces, const PerfFeatures *f
         symbols->features = features;
         symbols->debug = debug;
         symbols->files = g_ptr_array_new_with_free_func(mapped_symbols_free);
+        symbols->accounts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         return symbols;
 }
 
@@ -60,7 +68,53 @@ void file_symbols_free(FileSymbols *symbols)
         if (!symbols)
                 return;
         g_ptr_array_unref(symbols->files);
+        g_hash_table_unref(symbols->accounts);
         g_free(symbols);
+}
+
+static SymbolAccount *symbols_account(FileSymbols *symbols, int32_t pid)
+{
+        SymbolAccount *account = g_hash_table_lookup(symbols->accounts, GINT_TO_POINTER(pid));
+
+        if (!account) {
+                account = g_new0(SymbolAccount, 1);
+                g_hash_table_insert(symbols->accounts, GINT_TO_POINTER(pid), account);
+        }
+        return account;
+}
+
+int32_t file_symbols_costly_process(const FileSymbols *symbols)
+{
+        unsigned most = 0;
+        int32_t pid = 0;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, symbols->accounts);
+        while (g_hash_table_iter_next(&iter, &key, &value))
+                if (((const SymbolAccount *)value)->n_refused > most) {
+                        most = ((const SymbolAccount *)value)->n_refused;
+                        pid = GPOINTER_TO_INT(key);
+                }
+        return pid;
+}
+
+/* Pays for the tables of ELF, before they are read. False: the process cannot. */
+static bool symbol_account_pay(SymbolAccount *account, const ElfFile *elf)
+{
+        uint64_t work = 0;
+        unsigned i;
+
+        for (i = 0; i < elf->n_sections; i++)
+                if (elf->sections[i].sh_type == SHT_SYMTAB ||
+                    elf->sections[i].sh_type == SHT_DYNSYM ||
+                    elf->sections[i].sh_type == SHT_STRTAB)
+                        work += MIN(elf->sections[i].sh_size, elf->size);
+        account->work += work;
+        if (account->work <= FILE_SYMBOLS_MAX_WORK)
+                return true;
+        account->n_refused++;
+        return false;
 }
 
 /* The build id that perf recorded of MAPPED. False: none. */
@@ -174,7 +228,8 @@ static bool mapped_symbols_add_linkage(const ElfSymbol *symbol, void *data)
 
 /* Adds the symbols of the debug file of ELF. False: there is none. */
 static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *symbols,
-                                     const MappedFile *mapped, const ElfFile *elf)
+                                     const MappedFile *mapped, const ElfFile *elf,
+                                     SymbolAccount *account)
 {
         PerfBuildId id;
         ElfFile debug;
@@ -186,24 +241,27 @@ static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *sym
                                                    id.n, mapped->path),
                               &id))
                 return false;
-        elf_file_code_symbols(&debug, SHT_SYMTAB, mapped_symbols_add, file);
+        if (symbol_account_pay(account, &debug))
+                elf_file_code_symbols(&debug, SHT_SYMTAB, mapped_symbols_add, file);
         elf_file_end(&debug);
         file->is_whole = true;
         return true;
 }
 
 static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
-                                const MappedFile *mapped)
+                                const MappedFile *mapped, SymbolAccount *account)
 {
         ElfFile elf;
 
         if (!symbols_open(symbols, mapped, &elf))
                 return;
-        if (elf_file_has_symbols(&elf))
-                elf_file_code_symbols(&elf, SHT_SYMTAB, mapped_symbols_add, file);
-        else if (!mapped_symbols_add_debug(file, symbols, mapped, &elf))
-                elf_file_code_symbols(&elf, SHT_DYNSYM, mapped_symbols_add, file);
-        elf_file_linkage_symbols(&elf, mapped_symbols_add_linkage, file);
+        if (symbol_account_pay(account, &elf)) {
+                if (elf_file_has_symbols(&elf))
+                        elf_file_code_symbols(&elf, SHT_SYMTAB, mapped_symbols_add, file);
+                else if (!mapped_symbols_add_debug(file, symbols, mapped, &elf, account))
+                        elf_file_code_symbols(&elf, SHT_DYNSYM, mapped_symbols_add, file);
+                elf_file_linkage_symbols(&elf, mapped_symbols_add_linkage, file);
+        }
         file->segments = g_steal_pointer(&elf.segments);
         file->n_segments = elf.n_segments;
         elf_file_end(&elf);
@@ -211,6 +269,8 @@ static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
 
 static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
 {
+        const MappedFile *mapped = address_spaces_file(symbols->spaces, number);
+        SymbolAccount *account;
         MappedSymbols *file;
 
         if (number >= symbols->files->len)
@@ -220,8 +280,12 @@ static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
                 return file;
         file = symbols->files->pdata[number] = g_new0(MappedSymbols, 1);
         symbol_table_init(&file->table);
-        if (symbols->n_bytes < FILE_SYMBOLS_MAX_BYTES)
-                mapped_symbols_read(file, symbols, address_spaces_file(symbols->spaces, number));
+        account = symbols_account(symbols, mapped->pid);
+        account->work += FILE_SYMBOLS_FILE_WORK;
+        if (symbols->n_bytes < FILE_SYMBOLS_MAX_BYTES && account->work < FILE_SYMBOLS_MAX_WORK)
+                mapped_symbols_read(file, symbols, mapped, account);
+        else
+                account->n_refused++;
         symbol_table_sort(&file->table, /* is_extended= */ file->is_whole);
         symbols->n_bytes += symbol_table_size(&file->table);
         return file;

@@ -102,6 +102,28 @@ START_TEST(demangles)
 }
 END_TEST
 
+/* Each type is a pair of the one before: 40 of them have 2^40 names. */
+START_TEST(bounds_a_name)
+{
+        static const char DIGITS[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        g_autoptr(GString) name = g_string_new("_Z1fSt4pairIiiES_IS0_S0_E");
+        char *text = demangle(name->str);
+        unsigned i;
+
+        ck_assert_str_eq(text, "f");
+        free(text);
+        /* The type of a template parameter is part of the name. */
+        g_string_assign(name, "_Z1fI");
+        g_string_append(name, "St4pairIiiES0_IS1_S1_E");
+        for (i = 2; i < 34; i++)
+                g_string_append_printf(name, "S0_IS%c_S%c_E", DIGITS[i], DIGITS[i]);
+        g_string_append(name, "EvT_");
+        text = demangle(name->str);
+        ck_assert(!text || strlen(text) < 10000);
+        free(text);
+}
+END_TEST
+
 /* The map of this process is new, unless its pid was that of another one. */
 START_TEST(reads_a_perf_map)
 {
@@ -145,6 +167,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tests, finds_symbols, 0, 2 * G_N_ELEMENTS(LOOKUPS));
         tcase_add_loop_test(tests, demangles, 0, 6);
+        tcase_add_test(tests, bounds_a_name);
         tcase_add_test(tests, reads_a_perf_map);
         tcase_add_test(tests, opens_the_vdso);
         suite_add_tcase(suite, tests);
