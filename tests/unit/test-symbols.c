@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Tables of symbols: which of several names an address has; names of C++; a perf map */
+/* Tables of symbols: which of several names an address has; names of C++; a perf map; and what a
+ * recorded process may cost */
 
 #include "symbols/demangle.h"
+#include "symbols/file-symbols.h"
 #include "symbols/map-symbols.h"
 #include "symbols/symbol-table.h"
 #include "symbols/vdso.h"
@@ -11,9 +13,15 @@
 #include "util/elf-file.h"
 #include "util/fd.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static const struct {
@@ -146,6 +154,133 @@ START_TEST(reads_a_perf_map)
 }
 END_TEST
 
+/* A library with the function "f" at 0x100, 16 bytes, and N_SYMBOLS in its table. */
+static void write_library(const char *path, uint64_t n_symbols)
+{
+        static const char NAMES[] = "\0f";
+        enum { TEXT = 0x1000, STRINGS = 0x2000, TABLE = 0x3000 };
+        const uint64_t n_table = n_symbols * sizeof(Elf64_Sym);
+        const Elf64_Sym symbol = {.st_name = 1,
+                                  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                                  .st_shndx = 1,
+                                  .st_value = TEXT + 0x100,
+                                  .st_size = 16};
+        const Elf64_Shdr sections[] = {
+                {0},
+                {.sh_type = SHT_PROGBITS,
+                 .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                 .sh_addr = TEXT,
+                 .sh_offset = TEXT,
+                 .sh_size = 0x1000},
+                {.sh_type = SHT_SYMTAB,
+                 .sh_link = 3,
+                 .sh_offset = TABLE,
+                 .sh_size = n_table,
+                 .sh_entsize = sizeof(Elf64_Sym)},
+                {.sh_type = SHT_STRTAB, .sh_offset = STRINGS, .sh_size = sizeof(NAMES)},
+        };
+        const Elf64_Phdr segment = {
+                .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 0x2000, .p_memsz = 0x2000};
+        const Elf64_Ehdr header = {
+                .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                .e_type = ET_DYN,
+                .e_machine = EM_X86_64,
+                .e_version = EV_CURRENT,
+                .e_phoff = sizeof(header),
+                .e_shoff = 0x200,
+                .e_ehsize = sizeof(header),
+                .e_phentsize = sizeof(segment),
+                .e_phnum = 1,
+                .e_shentsize = sizeof(sections[0]),
+                .e_shnum = G_N_ELEMENTS(sections)};
+        FD_AUTO int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+        ck_assert(ftruncate(fd, (off_t)(TABLE + n_table)) == 0 &&
+                  pwrite(fd, &header, sizeof(header), 0) > 0 &&
+                  pwrite(fd, &segment, sizeof(segment), sizeof(header)) > 0 &&
+                  pwrite(fd, sections, sizeof(sections), 0x200) > 0 &&
+                  pwrite(fd, NAMES, sizeof(NAMES), STRINGS) > 0 &&
+                  pwrite(fd, &symbol, sizeof(symbol), TABLE) > 0);
+}
+
+static void map_library(AddressSpaces *spaces, uint32_t pid, uint64_t address, const char *path)
+{
+        struct {
+                struct perf_event_header header;
+                uint32_t pid, tid;
+                uint64_t address, size, offset;
+                uint32_t major, minor;
+                uint64_t inode, generation;
+                uint32_t protection, flags;
+                char path[256];
+        } record = {.header = {PERF_RECORD_MMAP2, 0, sizeof(record)},
+                    .pid = pid,
+                    .tid = pid,
+                    .address = address,
+                    .size = 0x2000};
+        struct stat st;
+
+        ck_assert_int_eq(stat(path, &st), 0);
+        record.major = major(st.st_dev);
+        record.minor = minor(st.st_dev);
+        record.inode = st.st_ino;
+        record.protection = PROT_READ | PROT_EXEC;
+        g_strlcpy(record.path, path, sizeof(record.path));
+        address_spaces_take(spaces, &record.header, 1);
+}
+
+/* The symbol 4 bytes after the function's begin. */
+static const char *find_in_library(FileSymbols *symbols, AddressSpaces *spaces, int32_t pid,
+                                   uint64_t address)
+{
+        const SpaceMapping *mapping = address_spaces_find(spaces, pid, 2, address + 0x1104);
+        uint64_t start = 0;
+        const char *name = file_symbols_find(symbols, mapping, address + 0x1104, &start);
+
+        if (name)
+                ck_assert_uint_eq(start, address + 0x1100);
+        return name;
+}
+
+/* Each file of one process has a table of 24 MiB; another process has a small one. */
+START_TEST(bounds_what_a_process_costs)
+{
+        enum { HOG = 1000, OTHER = 2000, N_FILES = 30 };
+        g_autofree char *directory = g_dir_make_tmp("clrsym-symbols-XXXXXX", NULL);
+        AddressSpaces *spaces = address_spaces_new();
+        PerfFeatures features;
+        FileSymbols *symbols;
+        int i;
+
+        perf_features_init(&features);
+        for (i = 0; i <= N_FILES; i++) {
+                g_autofree char *path = g_strdup_printf("%s/%d.so", directory, i);
+
+                write_library(path, i < N_FILES ? 1 << 20 : 1);
+                map_library(spaces, i < N_FILES ? HOG : OTHER,
+                            UINT64_C(0x10000) * (uint64_t)(i + 1), path);
+        }
+        symbols = file_symbols_new(spaces, &features, NULL);
+        ck_assert_str_eq(find_in_library(symbols, spaces, HOG, 0x10000), "f");
+        ck_assert_int_eq(file_symbols_costly_process(symbols), 0);
+        for (i = 1; i < N_FILES; i++)
+                find_in_library(symbols, spaces, HOG, UINT64_C(0x10000) * (uint64_t)(i + 1));
+        ck_assert_ptr_null(find_in_library(symbols, spaces, HOG, UINT64_C(0x10000) * N_FILES));
+        ck_assert_int_eq(file_symbols_costly_process(symbols), HOG);
+        ck_assert_str_eq(find_in_library(symbols, spaces, OTHER, UINT64_C(0x10000) * (N_FILES + 1)),
+                         "f");
+        file_symbols_free(symbols);
+        address_spaces_free(spaces);
+        perf_features_deinit(&features);
+        for (i = 0; i <= N_FILES; i++) {
+                g_autofree char *path = g_strdup_printf("%s/%d.so", directory, i);
+
+                g_remove(path);
+        }
+        g_rmdir(directory);
+}
+END_TEST
+
 START_TEST(opens_the_vdso)
 {
         FD_AUTO int fd = vdso_open();
@@ -169,7 +304,9 @@ Suite *suite_new(void)
         tcase_add_loop_test(tests, demangles, 0, 6);
         tcase_add_test(tests, bounds_a_name);
         tcase_add_test(tests, reads_a_perf_map);
+        tcase_add_test(tests, bounds_what_a_process_costs);
         tcase_add_test(tests, opens_the_vdso);
+        tcase_set_timeout(tests, 60);
         suite_add_tcase(suite, tests);
         return suite;
 }
