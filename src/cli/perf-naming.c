@@ -180,7 +180,8 @@ static bool choose_event(Naming *naming, GError **error)
                                        n++ ? ", " : "", event->name, (guint64)event->n_samples);
                 if (naming->event && !strcmp(naming->event, event->name))
                         return true;
-                if (!most || event->n_samples > most->n_samples)
+                /* Those of a .nettrace file are in the order of their table. */
+                if (!most || (event->n_samples > most->n_samples && !naming->is_nettrace))
                         most = event;
         }
         if (naming->event) {
@@ -193,10 +194,17 @@ static bool choose_event(Naming *naming, GError **error)
                             naming->input);
                 return false;
         }
-        /* Text names the event of each sample; stacks that are added up need one event. */
-        if (n == 1 || naming->form != FORM_TEXT)
+        if (naming->is_nettrace && strcmp(most->name, PROFILE_EVENT_MANAGED)) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "%s has no samples of the runtime's sampler, but %s: choose with "
+                            "--event",
+                            naming->input, names->str);
+                return false;
+        }
+        /* Text names the event of each sample of perf; stacks that are added up need one event. */
+        if (n == 1 || naming->form != FORM_TEXT || naming->is_nettrace)
                 naming->event = most->name;
-        if (n > 1 && naming->form != FORM_TEXT)
+        if (n > 1 && naming->event)
                 g_ptr_array_add(naming->notes,
                                 g_strdup_printf("of several events only %s: choose with --event: "
                                                 "%s",
@@ -445,7 +453,8 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         run->mappings = mappings;
         run->settings = settings;
         run->handle = naming->handle;
-        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, run, &result, error)
+        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, naming->recording,
+                                                     naming->event, run, &result, error)
                                  : naming_run_samples(naming, run, &result, error);
         naming->counts = result.counts;
         if (!ok && result.is_reader_gone)
@@ -575,6 +584,7 @@ static bool run_profile(Naming *naming, GError **error)
         bool ok;
 
         perf_profile_init(&profile, naming->job->activity, naming->job->into);
+        profile.is_weighed = profile_event_unit(naming->event)->is_weighed;
         profile.is_before = naming->job->is_before;
         ok = naming_run_output(naming, &run, error) &&
              write_profiles(naming, profile.profile, error);

@@ -143,11 +143,55 @@ static void pass_deinit(SamplePass *pass)
         g_clear_pointer(&pass->reader, nettrace_reader_free);
 }
 
+/* The events that samples are of, in the order of choice: of one name only the first with samples.
+ */
+static const struct {
+        NettraceSampleKind kind;
+        const char *name;
+        const char *type; /* before the name of a type, which is the leaf then; or NULL */
+} SAMPLE_EVENTS[] = {
+        {NETTRACE_SAMPLE_THREAD, PROFILE_EVENT_MANAGED, NULL},
+        {NETTRACE_SAMPLE_ALLOC_SAMPLED, PROFILE_EVENT_ALLOC, "new "},
+        {NETTRACE_SAMPLE_ALLOC_TICK, PROFILE_EVENT_ALLOC, "new "},
+        {NETTRACE_SAMPLE_CONTENTION, PROFILE_EVENT_CONTENTION, NULL},
+        {NETTRACE_SAMPLE_EXCEPTION, PROFILE_EVENT_EXCEPTION, "throw "},
+};
+
+static const char *sample_type_verb(NettraceSampleKind kind)
+{
+        size_t i = 0;
+
+        while (SAMPLE_EVENTS[i].kind != kind)
+                i++;
+        return SAMPLE_EVENTS[i].type;
+}
+
 static void count_sample(void *data, const NettraceSample *sample)
 {
-        uint64_t *n = data;
+        uint64_t *counts = data;
 
-        (*n)++;
+        counts[sample->kind]++;
+}
+
+/* COUNTS: by kind. */
+static void events_add(GPtrArray *events, const uint64_t *counts)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(SAMPLE_EVENTS); i++) {
+                const uint64_t n = counts[SAMPLE_EVENTS[i].kind];
+                const RecordingEvent *last =
+                        events->len ? g_ptr_array_index(events, events->len - 1) : NULL;
+                RecordingEvent *event;
+
+                if (!n || (last && !strcmp(last->name, SAMPLE_EVENTS[i].name)))
+                        continue;
+                event = g_new0(RecordingEvent, 1);
+                event->name = g_strdup(SAMPLE_EVENTS[i].name);
+                event->kind = SAMPLE_EVENTS[i].kind;
+                event->n_samples = n;
+                g_ptr_array_add(events, event);
+        }
 }
 
 char *perf_nettrace_mappings(const char *path)
@@ -171,14 +215,13 @@ static void files_add_maps(const char *path, GArray *maps)
 
 bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error)
 {
-        RecordingEvent *event = g_new0(RecordingEvent, 1);
-        SamplePass pass = {.path = path, .fn = count_sample, .data = &event->n_samples};
+        uint64_t counts[_NETTRACE_SAMPLE_KIND_MAX] = {0};
+        SamplePass pass = {.path = path, .fn = count_sample, .data = counts};
         const NettraceHeader *header;
         bool ok;
 
-        event->name = g_strdup(PROFILE_EVENT_MANAGED);
-        g_ptr_array_add(recording->events, event);
         ok = pass_run(&pass, error);
+        events_add(recording->events, counts);
         files_add_maps(path, maps);
         header = ok && pass.reader ? nettrace_reader_header(pass.reader) : NULL;
         if (header) {
@@ -195,7 +238,7 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
                               "%s ends before its session: its program was killed, or the file was "
                               "cut; what came later is missing",
                               path);
-        if (!ok || event->n_samples)
+        if (!ok || recording->events->len)
                 return ok;
         g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES,
                     "%s has no samples of the runtime's sampler: record it with the provider "
@@ -205,9 +248,10 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
 }
 
 typedef struct SampleNaming {
-        PerfRun *run;           /* borrowed */
-        const SamplePass *pass; /* borrowed */
-        GHashTable *programs;   /* owned: pid -> owned name of its program */
+        PerfRun *run;                /* borrowed */
+        const SamplePass *pass;      /* borrowed */
+        const RecordingEvent *event; /* borrowed */
+        GHashTable *programs;        /* owned: pid -> owned name of its program */
         bool has_failed;
 } SampleNaming;
 
@@ -267,6 +311,17 @@ static bool naming_add_entry(Namer *namer, uint64_t ip, NamedKind kind, const ch
         return entry->frame != INDEX_NONE;
 }
 
+/* The leaf of a sample that is no frame of the stack, if it has one. */
+static bool naming_add_leaf(Namer *namer, const NettraceSample *sample)
+{
+        const char *verb = sample_type_verb(sample->kind);
+        g_autofree char *name = verb && sample->type ? g_strconcat(verb, sample->type, NULL) : NULL;
+
+        if (sample->kind == NETTRACE_SAMPLE_THREAD && !sample->is_managed)
+                return naming_add_entry(namer, 0, NAMED_NATIVE, PROFILE_NOT_MANAGED);
+        return !name || naming_add_entry(namer, 0, NAMED_NATIVE, name);
+}
+
 static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample)
 {
         const int32_t pid = naming->pass->pid ? naming->pass->pid : sample->pid;
@@ -281,13 +336,13 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         added->tid = sample->tid;
         added->cpu = NO_CPU;
         added->time = sample->time;
-        added->period = 1;
+        added->period = sample->weight;
         added->has_chain = true;
         added->is_walked = true;
         added->comm = frames_text(&namer->frames, program);
-        added->event = frames_text(&namer->frames, PROFILE_EVENT_MANAGED);
+        added->event = frames_text(&namer->frames, naming->event->name);
         if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||
-            (!sample->is_managed && !naming_add_entry(namer, 0, NAMED_NATIVE, PROFILE_NOT_MANAGED)))
+            !naming_add_leaf(namer, sample))
                 return false;
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
@@ -309,7 +364,7 @@ static void naming_take_sample(void *data, const NettraceSample *sample)
 {
         SampleNaming *naming = data;
 
-        if (naming->has_failed)
+        if (naming->has_failed || sample->kind != naming->event->kind)
                 return;
         if (!naming_add_sample(naming, sample))
                 naming->has_failed = !namer_fail_no_memory(&naming->run->namer);
@@ -333,10 +388,21 @@ static bool naming_begin(SampleNaming *naming)
                namer_fail(namer, clrsym_message(namer->resolver.handle));
 }
 
-bool perf_nettrace_run(const char *path, PerfRun *run, PerfResult *ret_result, GError **error)
+static const RecordingEvent *recording_event(const Recording *recording, const char *name)
+{
+        guint i = 0;
+
+        while (strcmp(((const RecordingEvent *)recording->events->pdata[i])->name, name))
+                i++;
+        return recording->events->pdata[i];
+}
+
+bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
+                       PerfRun *run, PerfResult *ret_result, GError **error)
 {
         SampleNaming naming = {
                 .run = run,
+                .event = recording_event(recording, event),
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
         SamplePass pass = {

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The samples of a .nettrace file: those of the runtime's own sampler, named and printed as perf's
- * filter does it with perf's
+ * The samples of a .nettrace file, named and printed as perf's: those of the runtime's own sampler;
+ * allocations, waits for locks and exceptions
  *
  * Or of a directory with such files, HOSTPID-PIDNS-PID.nettrace: of several processes, whose names
  * come from elsewhere, but for precompiled code, which needs the file `mappings` in it.
@@ -14,11 +14,13 @@
 #include "cli/perf-recording.h"
 
 bool perf_nettrace_is(const char *path);
-/* The recording's clock, its one event, and how many events were lost; and in MAPS (of ProcessMap)
- * the processes of a directory. */
+/* The recording's clock, its events, those of the sampler first, and how many events were lost; and
+ * in MAPS (of ProcessMap) the processes of a directory. */
 bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error);
 /* The mappings of the processes of a directory, as lines for the filter; "": none are known. The
  * caller frees it. */
 char *perf_nettrace_mappings(const char *path);
-/* Names the samples of PATH. False also if the reader of the output is gone: then without ERROR. */
-bool perf_nettrace_run(const char *path, PerfRun *run, PerfResult *ret_result, GError **error);
+/* Names the samples of PATH that are of EVENT, which RECORDING has. False also if the reader of the
+ * output is gone: then without ERROR. */
+bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
+                       PerfRun *run, PerfResult *ret_result, GError **error);

@@ -196,6 +196,7 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
                 .tid = sample->tid,
                 .time = sample->time,
                 .period = sample->period,
+                .n_equal = profile->is_weighed && sample->period ? sample->period - 1 : 0,
                 .is_before = profile->is_before,
         };
         size_t session_end = find_session_end(profile, comm ? comm : "", frames, n), jit_end, i;

@@ -45,6 +45,7 @@ typedef struct PerfProfile {
         GArray *roles;          /* SessionRole, by the same */
         GArray *frames;         /* uint32_t: the profile's numbers, by the sink's */
         GArray *stack;          /* uint32_t: the frames of one sample */
+        bool is_weighed;        /* a sample counts for its period */
         bool is_before;         /* the samples are of the recording that another is compared with */
         bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;

@@ -39,7 +39,8 @@ typedef struct RecordingProcess {
 } RecordingProcess;
 
 typedef struct RecordingEvent {
-        char *name; /* owned */
+        char *name;    /* owned */
+        unsigned kind; /* of a .nettrace file's samples: a NettraceSampleKind */
         uint64_t n_samples;
 } RecordingEvent;
 

@@ -344,9 +344,12 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
 
         perf_profile_init(&saved.samples, /* activity= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
-        if (saved_read_header(stream, &saved, &is_other) && saved_read_samples(stream, &saved)) {
-                *ret_saved = saved;
-                return true;
+        if (saved_read_header(stream, &saved, &is_other)) {
+                saved.samples.is_weighed = profile_event_unit(saved.event)->is_weighed;
+                if (saved_read_samples(stream, &saved)) {
+                        *ret_saved = saved;
+                        return true;
+                }
         }
         saved_profile_clear(&saved);
         return is_other ? saved_set_other(path, error) : saved_set_damaged(path, error);

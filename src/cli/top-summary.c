@@ -24,7 +24,7 @@ static void top_summary_append_cpu(const TopSummary *top, GString *out, const Pr
         if (!top->duration || top->is_whole_machine || !g_strcmp0(event, PROFILE_EVENT_MANAGED))
                 return;
         summary_init(&summary, profile);
-        cpu = profile_event_is_clock(event)
+        cpu = profile_event_unit(event)->is_time
                       ? summary.period
                       : summary.n_samples * G_USEC_PER_SEC / top->frequency * 1000;
         number_append_duration(out, cpu);
@@ -37,13 +37,29 @@ static void top_summary_append_cpu(const TopSummary *top, GString *out, const Pr
                         : "\n");
 }
 
+/* What was recorded, in numbers. */
+static void top_summary_append_begin(const TopSummary *top, GString *out, const Profile *profile,
+                                     const ProfileOptions *options)
+{
+        Summary summary;
+
+        if (profile_event_unit(options->event)->is_running) {
+                top_summary_append_cpu(top, out, profile, options->event);
+                return;
+        }
+        summary_init(&summary, profile);
+        summary_append(out, &summary, options);
+        g_string_append_c(out, '\n');
+}
+
 void top_summary_print(const Profile *profile, const ProfileOptions *options, void *data)
 {
         const TopSummary *top = data;
         const int fd = fileno(top->file);
         g_autoptr(GString) text = g_string_new(NULL);
 
-        top_summary_append_cpu(top, text, profile, options->event);
-        top_append(text, profile, N_TOP_ROWS, isatty(fd) ? terminal_width(fd) : NO_TERMINAL);
+        top_summary_append_begin(top, text, profile, options);
+        top_append(text, profile, options->event, N_TOP_ROWS,
+                   isatty(fd) ? terminal_width(fd) : NO_TERMINAL);
         fputs(text->str, top->file);
 }

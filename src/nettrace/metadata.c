@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "nettrace/metadata.h"
 
-#include "event/decode.h"
-#include "nettrace/cursor.h"
 #include "nettrace/events.h"
+#include "nettrace/wide.h"
 
 #define DOTNET_PREFIX "Microsoft-Windows-"
-/* The sampler's one event is ThreadSample. */
-#define SAMPLER        "Microsoft-DotNETCore-SampleProfiler"
-#define SAMPLER_SAMPLE 0
 
 /* Bytes of a provider's name that are shown of an event without a row. */
 #define MAX_PROVIDER 100
@@ -106,9 +102,7 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
         Provider provider;
 
         *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
-        metadata->is_sample = row->event_id == SAMPLER_SAMPLE &&
-                              row->n_provider == strlen(SAMPLER) &&
-                              !memcmp(row->provider, SAMPLER, row->n_provider);
+        metadata->sample = nettrace_sample_kind(row->provider, row->n_provider, row->event_id);
         if (row->n_provider >= n_prefix && !memcmp(row->provider, PREFIX, n_prefix)) {
                 g_autofree char *name = NULL;
 
@@ -124,24 +118,6 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
         g_hash_table_replace(table->by_id, GUINT_TO_POINTER(row->id), metadata);
 }
 
-/* UTF-16LE with a NUL. False: there is none. */
-static bool cursor_take_wide(NettraceCursor *cursor, GString *out)
-{
-        const uint8_t *begin = cursor->at;
-        size_t n;
-
-        while (nettrace_left(cursor) >= 2) {
-                if (nettrace_u16(cursor))
-                        continue;
-                n = (size_t)(cursor->at - begin) / 2 - 1;
-                g_string_set_size(out, 3 * n);
-                g_string_set_size(out, utf16le_to_utf8(begin, n, (uint8_t *)out->str));
-                return true;
-        }
-        cursor->is_short = true;
-        return false;
-}
-
 /* The payload of an event of metadata in versions 4 and 5. What follows the version is fields. */
 static bool metadata_take_event(NettraceMetadataTable *table, const NettraceEvent *event)
 {
@@ -149,10 +125,10 @@ static bool metadata_take_event(NettraceMetadataTable *table, const NettraceEven
         g_autoptr(GString) provider = g_string_new(NULL), name = g_string_new(NULL);
         MetadataRow row = {.id = nettrace_u32(&cursor), .has_version = true};
 
-        if (cursor.is_short || !cursor_take_wide(&cursor, provider))
+        if (cursor.is_short || !nettrace_wide(&cursor, provider))
                 return false;
         row.event_id = nettrace_u32(&cursor);
-        if (cursor.is_short || !cursor_take_wide(&cursor, name))
+        if (cursor.is_short || !nettrace_wide(&cursor, name))
                 return false;
         nettrace_u64(&cursor); /* keywords */
         row.event_version = nettrace_u32(&cursor);

@@ -10,15 +10,16 @@
 
 #include "event/event-counts.h"
 #include "nettrace/framing.h"
+#include "nettrace/sample.h"
 
 /* Ids that are remembered; a stream of .NET has under a hundred. */
 #define NETTRACE_MAX_METADATA 16384
 
 typedef struct NettraceMetadata {
         uint32_t id;
-        bool has_version;    /* else `event` is the latest version that has a row */
-        bool is_later;       /* than `event`, whose fields come first */
-        bool is_sample;      /* of the runtime's sampler */
+        bool has_version; /* else `event` is the latest version that has a row */
+        bool is_later;    /* than `event`, whose fields come first */
+        NettraceSampleKind sample;
         const Event *event;  /* NULL: it has no row, or is not wanted */
         EventCounts *counts; /* borrowed; NULL: not a .NET event */
 } NettraceMetadata;

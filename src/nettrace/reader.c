@@ -7,14 +7,9 @@
 #include "nettrace/queue.h"
 #include "nettrace/stacks.h"
 #include "nettrace/threads.h"
+#include "nettrace/waits.h"
 
 #include <inttypes.h>
-
-/* The payload of a sample: where the thread was. */
-enum {
-        SAMPLE_IN_NATIVE_CODE = 1,
-        SAMPLE_IN_MANAGED_CODE = 2,
-};
 
 /* Flags of a point of sequence in version 6. */
 enum {
@@ -30,7 +25,9 @@ struct NettraceReader {
         NettraceSampleFn take_sample; /* NULL: nobody wants samples, and no stacks are kept */
         void *data;                   /* for it */
         NettraceStacks stacks;
-        GHashTable *counts; /* owned */
+        NettraceWaits waits; /* of threads whose samples are wanted */
+        GString *type;       /* owned: of the newest sample */
+        GHashTable *counts;  /* owned */
         DecodeScratch scratch;
         NettraceHeader header;
         bool has_header;
@@ -55,6 +52,8 @@ NettraceReader *nettrace_reader_new(EventUse use)
         nettrace_threads_init(&reader->threads);
         nettrace_queue_init(&reader->queue);
         nettrace_stacks_init(&reader->stacks);
+        nettrace_waits_init(&reader->waits);
+        reader->type = g_string_new(NULL);
         reader->scratch = DECODE_SCRATCH_INIT;
         reader->max_queued = NETTRACE_MAX_QUEUED;
         return reader;
@@ -71,6 +70,8 @@ void nettrace_reader_free(NettraceReader *reader)
                 return;
         nettrace_queue_deinit(&reader->queue);
         nettrace_stacks_deinit(&reader->stacks);
+        nettrace_waits_deinit(&reader->waits);
+        g_string_free(reader->type, TRUE);
         nettrace_threads_deinit(&reader->threads);
         nettrace_metadata_deinit(&reader->metadata);
         nettrace_framing_deinit(&reader->framing);
@@ -152,22 +153,29 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
         nettrace_queue_add(&reader->queue, &queued);
 }
 
-/* A sample that says nothing (its kind is 0) is passed over. */
-static void reader_take_sample(const NettraceReader *reader, const NettraceEvent *event,
-                               uint64_t time)
+/* A sample of an impossible amount, or of nothing, is left out. */
+static void reader_take_sample(NettraceReader *reader, const NettraceEvent *event,
+                               NettraceSampleKind kind, uint64_t time)
 {
-        NettraceCursor payload = nettrace_cursor(event->payload, event->n_payload);
-        const uint32_t where = nettrace_u32(&payload);
-        NettraceSample sample = {.time = time, .is_managed = where == SAMPLE_IN_MANAGED_CODE};
+        NettraceSample sample = {.time = time};
         NettraceQueued process;
 
-        if ((!sample.is_managed && where != SAMPLE_IN_NATIVE_CODE) ||
+        if (!nettrace_sample_decode(kind, event->payload, event->n_payload,
+                                    reader->header.pointer_size, reader->type, &sample) ||
             !reader_find_process(reader, event->thread, &process))
                 return;
         sample.pid = process.pid;
         sample.tid = process.tid;
         sample.addresses =
                 nettrace_stacks_get(&reader->stacks, event->stack_id, &sample.n_addresses);
+        if (kind == NETTRACE_SAMPLE_WAIT) {
+                nettrace_waits_begin(&reader->waits, event->capture_thread, sample.addresses,
+                                     sample.n_addresses);
+                return;
+        }
+        if (kind == NETTRACE_SAMPLE_CONTENTION)
+                sample.addresses = nettrace_waits_end(&reader->waits, event->capture_thread,
+                                                      &sample.n_addresses);
         reader->take_sample(reader->data, &sample);
 }
 
@@ -196,14 +204,15 @@ static bool reader_take_event(NettraceReader *reader, const NettraceEvents *even
                 break;
         case NETTRACE_COUNT_LOSS:
                 reader_lose(reader, &loss);
+                nettrace_waits_forget(&reader->waits, event->capture_thread);
                 break;
         case NETTRACE_COUNT_TOO_MANY:
                 return reader_fail(error, nettrace_events_offset(events), "too many threads");
         }
         if (metadata && metadata->counts)
                 metadata->counts->n_events++;
-        if (metadata && metadata->is_sample && reader->take_sample)
-                reader_take_sample(reader, event, time);
+        if (metadata && metadata->sample && reader->take_sample)
+                reader_take_sample(reader, event, metadata->sample, time);
         if (!metadata || (metadata->event && time < reader->horizon)) {
                 /* It is not known, or it broke a promise: what is later than it may be out. */
                 reader->n_unannounced += !metadata;
@@ -277,8 +286,10 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
         /* A point of version 6 need not have all threads. */
         if (!has_indexes)
                 nettrace_threads_end_point(&reader->threads);
-        if (flags & POINT_FORGETS_THREADS)
+        if (flags & POINT_FORGETS_THREADS) {
                 nettrace_threads_clear(&reader->threads);
+                nettrace_waits_clear(&reader->waits);
+        }
         if (flags & POINT_FORGETS_METADATA)
                 nettrace_metadata_clear(&reader->metadata);
         return true;

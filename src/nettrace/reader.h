@@ -17,6 +17,7 @@
 #include "event/decode.h"
 #include "event/stream.h"
 #include "nettrace/header.h"
+#include "nettrace/sample.h"
 
 /* Bytes of events that wait for an older one. A session of .NET has a promise every 10 MB. */
 #define NETTRACE_MAX_QUEUED (64u << 20)
@@ -34,18 +35,10 @@ void nettrace_reader_limit(NettraceReader *reader, size_t n_bytes);
  */
 void nettrace_reader_set_ahead(NettraceReader *reader, int64_t ahead);
 
-/* A thread, as the runtime's own sampler found it. */
-typedef struct NettraceSample {
-        uint64_t time; /* ns */
-        int32_t pid, tid;
-        bool is_managed;           /* else the thread ran native code, or waited there */
-        const uint64_t *addresses; /* of its managed frames, the leaf first */
-        size_t n_addresses;        /* 0: the stack is not known */
-} NettraceSample;
-
 typedef void (*NettraceSampleFn)(void *data, const NettraceSample *sample);
 
-/* FN gets the samples while bytes are pushed, in the stream's order. Without it they are ignored.
+/* FN gets the samples, of all kinds, while bytes are pushed, in the stream's order. Without it they
+ * are ignored.
  */
 void nettrace_reader_take_samples(NettraceReader *reader, NettraceSampleFn fn, void *data);
 

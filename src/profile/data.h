@@ -61,9 +61,6 @@ struct Profile {
         bool has_before;         /* a sample is_before: the profile is a comparison */
 };
 
-/* What periods count: nanoseconds of a clock, or events. */
-bool profile_event_is_clock(const char *event);
-
 /* Frames that are shown as one. */
 typedef enum FrameMerge {
         MERGE_TIERS,           /* same name, module, kind, source and line */

@@ -253,9 +253,10 @@ static void append_data(const HtmlPage *page, const char *name)
         if (page->profile->has_before)
                 append_changes(out);
         g_string_append(out, "],\n\"seconds\":[");
-        if (page->profile->has_before && profile_event_is_clock(page->options->event))
+        if (page->profile->has_before && profile_event_unit(page->options->event)->is_time)
                 append_seconds(out, &summary);
-        g_string_append(out, "],\n\"kinds\":[");
+        g_string_append_printf(out, "],\n\"noun\":\"%s\",\n\"kinds\":[",
+                               profile_event_unit(page->options->event)->noun);
         for (i = 0; i <= FRAME_COMM; i++)
                 g_string_append_printf(out, "%s\"%s\"", i ? "," : "",
                                        frame_kind_word((FrameKind)i));

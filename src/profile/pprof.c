@@ -311,7 +311,7 @@ static void write_times(Pprof *pprof, int64_t clock_offset)
 
 void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
-        bool is_clock = profile_event_is_clock(options->event);
+        const ProfileUnit *unit = profile_event_unit(options->event);
         g_autoptr(GArray) sums = samples_sum(profile);
         g_autoptr(GString) message = g_string_new(NULL), inner = g_string_new(NULL);
         g_autoptr(GPtrArray) strings = g_ptr_array_new_with_free_func(g_free);
@@ -326,15 +326,14 @@ void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileF
                 .has_period = options->event != NULL,
                 .is_series = options->is_series,
         };
-        const char *type = is_clock ? "cpu" : options->event;
-        const char *unit = is_clock ? "nanoseconds" : "count";
+        const char *type = unit->is_time && !unit->is_weighed ? "cpu" : options->event;
         guint i;
 
         string_number(&pprof, ""); /* the first string is empty, as the format requires */
         write_value_type(&pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
         if (pprof.has_period) {
-                write_value_type(&pprof, PROFILE_SAMPLE_TYPE, type, unit);
-                write_value_type(&pprof, PROFILE_PERIOD_TYPE, type, unit);
+                write_value_type(&pprof, PROFILE_SAMPLE_TYPE, type, unit->unit);
+                write_value_type(&pprof, PROFILE_PERIOD_TYPE, type, unit->unit);
         }
         for (i = 0; i < sums->len; i++)
                 write_sample(&pprof, &g_array_index(sums, Sum, i));

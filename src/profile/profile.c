@@ -227,19 +227,30 @@ uint64_t profile_count(const Profile *profile)
         return MIN(profile->count, PROFILE_MAX_COUNT);
 }
 
-bool profile_event_is_clock(const char *event)
+const ProfileUnit *profile_event_unit(const char *event)
 {
-        static const char *const CLOCKS[] = {"cpu-clock", "task-clock"};
+        static const ProfileUnit OTHER = {"sample", "TIME", "count", false, false, true};
+        static const struct {
+                const char *event;
+                ProfileUnit unit;
+        } ROWS[] = {
+                {"cpu-clock", {"sample", "TIME", "nanoseconds", true, false, true}},
+                {"task-clock", {"sample", "TIME", "nanoseconds", true, false, true}},
+                {PROFILE_EVENT_ALLOC, {"byte", "BYTES", "bytes", false, true, false}},
+                {PROFILE_EVENT_CONTENTION,
+                 {"nanosecond", "TIME", "nanoseconds", true, true, false}},
+                {PROFILE_EVENT_EXCEPTION, {"sample", "EXCEPTIONS", "count", false, false, false}},
+        };
         size_t i;
 
-        for (i = 0; event && i < G_N_ELEMENTS(CLOCKS); i++) {
-                size_t n = strlen(CLOCKS[i]);
+        for (i = 0; event && i < G_N_ELEMENTS(ROWS); i++) {
+                size_t n = strlen(ROWS[i].event);
 
                 /* "cpu-clock:u": modifiers choose samples, but do not change the unit. */
-                if (!strncmp(event, CLOCKS[i], n) && (!event[n] || event[n] == ':'))
-                        return true;
+                if (!strncmp(event, ROWS[i].event, n) && (!event[n] || event[n] == ':'))
+                        return &ROWS[i].unit;
         }
-        return false;
+        return &OTHER;
 }
 
 uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge)

@@ -41,7 +41,7 @@ typedef struct ProfileSample {
         const char *comm; /* the thread's name, copied; NULL or "": "[unknown]" */
         int32_t pid, tid;
         uint64_t time;          /* ns, of any clock, the same for all samples */
-        uint64_t period;        /* events that this sample stands for; ns if the event is a clock */
+        uint64_t period;        /* of this sample, in the unit of profile_event_unit() */
         const uint32_t *frames; /* numbers of profile_frame(), the leaf first */
         size_t n_frames;        /* may be 0 */
         uint64_t n_equal;       /* more samples that are equal to this one: it counts for them */
@@ -85,8 +85,25 @@ uint64_t profile_count(const Profile *profile);
 
 /* The event of samples that the runtime's own sampler took: what pictures say of them. */
 #define PROFILE_EVENT_MANAGED "dotnet-sample"
-/* The leaf of such a sample of a thread that is not in managed code. */
+/* The events of a .nettrace file that have stacks: allocations, waits for locks, exceptions. */
+#define PROFILE_EVENT_ALLOC      "alloc"
+#define PROFILE_EVENT_CONTENTION "contention"
+#define PROFILE_EVENT_EXCEPTION  "exception"
+/* The leaf of a sample by the runtime's sampler, of a thread that is not in managed code. */
 #define PROFILE_NOT_MANAGED "[native code, or waiting]"
+
+/* What the numbers of an event's samples mean. All strings are static. */
+typedef struct ProfileUnit {
+        const char *noun; /* of one that a sample counts for: "sample", "byte" */
+        const char *own;  /* title of the own share of a function: "TIME" */
+        const char *unit; /* of periods, as pprof has it: "nanoseconds", "bytes", "count" */
+        bool is_time;     /* periods are ns */
+        bool is_weighed;  /* a sample counts for its period; else for 1 */
+        bool is_running;  /* the thread was found running, or waiting: no event of its own */
+} ProfileUnit;
+
+/* EVENT: perf's name, maybe with modifiers, or NULL. Static. */
+const ProfileUnit *profile_event_unit(const char *event);
 
 typedef struct ProfileOptions {
         const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */

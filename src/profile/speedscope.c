@@ -110,12 +110,13 @@ static void append_stack(GString *text, const Profile *profile, uint32_t node,
 }
 
 static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_t n,
-                         const uint32_t *indexes, bool is_clock, ProfileFile *out)
+                         const uint32_t *indexes, const ProfileUnit *unit, ProfileFile *out)
 {
         const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
         const Thread *thread = &g_array_index(profile->threads, Thread, samples[*sorted].thread);
         g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         g_autoptr(GString) name = g_string_new(NULL);
+        const bool has_periods = unit->is_time || unit->is_weighed;
         uint64_t sum = 0;
         uint32_t i;
 
@@ -123,14 +124,14 @@ static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_
                                g_array_index(profile->frames, Frame, thread->comm).name,
                                thread->pid, thread->tid);
         for (i = 0; i < n; i++)
-                sum += is_clock ? samples[sorted[i]].period : 1;
+                sum += has_periods ? samples[sorted[i]].period : 1;
 
         g_string_append(out->text, "{\"type\":\"sampled\",\"name\":");
         json_append_string(out->text, name->str);
         g_string_append_printf(out->text,
                                ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" G_GUINT64_FORMAT
                                ",\"samples\":[",
-                               is_clock ? "nanoseconds" : "none", (guint64)sum);
+                               has_periods ? unit->unit : "none", (guint64)sum);
         for (i = 0; i < n; i++) {
                 g_string_append(out->text, i ? ",\n" : "\n");
                 append_stack(out->text, profile, samples[sorted[i]].node, indexes, path);
@@ -140,7 +141,7 @@ static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_
         for (i = 0; i < n; i++) {
                 if (i)
                         g_string_append_c(out->text, ',');
-                json_append_u64(out->text, is_clock ? samples[sorted[i]].period : 1);
+                json_append_u64(out->text, has_periods ? samples[sorted[i]].period : 1);
                 profile_file_flush(out);
         }
         g_string_append(out->text, "]}");
@@ -151,7 +152,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
         const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
         g_autofree uint32_t *indexes = profile_merge_frames(profile, MERGE_TIERS);
         g_autofree uint32_t *sorted = samples_sorted(profile);
-        bool is_clock = profile_event_is_clock(options->event);
+        const ProfileUnit *unit = profile_event_unit(options->event);
         uint32_t i, n, n_threads = 0, n_most = 0, busiest = 0;
 
         g_string_append(out->text,
@@ -167,7 +168,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
                        samples[sorted[i + n]].thread == samples[sorted[i]].thread)
                         n++;
                 g_string_append(out->text, i ? ",\n" : "\n");
-                write_thread(profile, sorted + i, n, indexes, is_clock, out);
+                write_thread(profile, sorted + i, n, indexes, unit, out);
                 if (n > n_most) {
                         n_most = n;
                         busiest = n_threads;

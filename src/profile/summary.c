@@ -95,14 +95,14 @@ static void append_time(GString *out, uint64_t ns)
 
 void summary_append(GString *out, const Summary *summary, const ProfileOptions *options)
 {
-        const bool is_timed = profile_event_is_clock(options->event);
+        const ProfileUnit *unit = profile_event_unit(options->event);
 
-        append_counted(out, summary->n_samples, "sample");
+        append_counted(out, summary->n_samples, unit->noun);
         if (summary->n_before) {
-                append_time(out, is_timed ? summary->period : 0);
+                append_time(out, unit->is_time ? summary->period : 0);
                 g_string_append(out, ", before ");
-                append_counted(out, summary->n_before, "sample");
-                append_time(out, is_timed ? summary->period_before : 0);
+                append_counted(out, summary->n_before, unit->noun);
+                append_time(out, unit->is_time ? summary->period_before : 0);
                 return;
         }
         if (options->event)
@@ -111,7 +111,7 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
                 g_string_append(out,
                                 " (by the runtime: managed frames only, of every thread, at safe "
                                 "points)");
-        append_time(out, is_timed ? summary->period : 0);
+        append_time(out, unit->is_time ? summary->period : 0);
         g_string_append(out, " in ");
         append_counted(out, summary->n_threads, "thread");
         if (summary->duration) {

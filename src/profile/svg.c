@@ -29,6 +29,7 @@
 
 typedef struct Svg {
         const CallTree *tree;
+        const char *noun; /* of what a sample counts for: "sample" */
         Changes changes;
         ProfileFile *out;
         uint32_t depth; /* of the highest frame that is shown */
@@ -203,7 +204,7 @@ static void append_title(Svg *svg, uint32_t number)
         }
         g_string_append_c(out, '\n');
         number_append(out, node->total);
-        g_string_append(out, node->total == 1 ? " sample (" : " samples (");
+        g_string_append_printf(out, " %s%s (", svg->noun, node->total == 1 ? "" : "s");
         number_append_share(out, node->total, whole);
         g_string_append(out, "), itself ");
         number_append(out, node->self);
@@ -294,7 +295,7 @@ void svg_write(const Profile *profile, const ProfileOptions *options, ProfileFil
         g_autofree uint32_t *merged = profile_merge_frames(profile, MERGE_TIERS_AND_MARKS);
         g_autoptr(CallTree) tree = call_tree_new(profile, merged);
         g_autoptr(GString) title = g_string_new(NULL), subtitle = g_string_new(NULL);
-        Svg svg = {.tree = tree, .out = out};
+        Svg svg = {.tree = tree, .noun = profile_event_unit(options->event)->noun, .out = out};
         Summary summary;
         Legend legend;
         double height;

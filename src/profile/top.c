@@ -181,7 +181,7 @@ static Share leaf_share(const Frame *leaf)
         return SHARE_UNKNOWN;
 }
 
-static void top_count_tier(Top *top, const Frame *leaf)
+static void top_count_tier(Top *top, const Frame *leaf, uint64_t count)
 {
         uint64_t *n;
 
@@ -192,8 +192,8 @@ static void top_count_tier(Top *top, const Frame *leaf)
                 n = g_new0(uint64_t, 1);
                 g_hash_table_insert(top->tiers, (char *)leaf->tier, n);
         }
-        (*n)++;
-        top->n_tiered++;
+        *n += count;
+        top->n_tiered += count;
 }
 
 static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
@@ -209,8 +209,8 @@ static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
                 const uint32_t frame = top->merged[own];
 
                 if (at == sample->node) {
-                        top->rows[frame].self++;
-                        top_count_tier(top, top_frame(top, own));
+                        top->rows[frame].self += sample->count;
+                        top_count_tier(top, top_frame(top, own), sample->count);
                 }
                 if (share == _SHARE_MAX)
                         share = frame_share(top_frame(top, own));
@@ -221,12 +221,12 @@ static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
                 if (top->counted[frame] == number + 1)
                         continue;
                 top->counted[frame] = number + 1;
-                top->rows[frame].total++;
+                top->rows[frame].total += sample->count;
         }
         if (share == _SHARE_MAX && sample->node != PROFILE_ROOT)
                 share = leaf_share(
                         top_frame(top, g_array_index(nodes, StackNode, sample->node).frame));
-        top->shares[share == _SHARE_MAX ? SHARE_UNKNOWN : share]++;
+        top->shares[share == _SHARE_MAX ? SHARE_UNKNOWN : share] += sample->count;
 }
 
 static int top_compare_self(const void *a, const void *b)
@@ -269,7 +269,7 @@ static void top_append_share(GString *line, uint64_t part, uint64_t whole)
 static void top_append_row(GString *out, const Top *top, const TopRow *row, unsigned width)
 {
         const Frame *frame = top_frame(top, row->frame);
-        const uint64_t n = top->profile->samples->len;
+        const uint64_t n = profile_count(top->profile);
         g_autoptr(GString) line = g_string_new(NULL);
 
         top_append_share(line, row->self, n);
@@ -349,7 +349,7 @@ static void top_append_shares(GString *out, const Top *top, unsigned width)
 
                 if (!top->shares[i])
                         continue;
-                top_append_share(line, top->shares[i], top->profile->samples->len);
+                top_append_share(line, top->shares[i], profile_count(top->profile));
                 g_string_append_printf(line, "  %s", SHARE_NAMES[i]);
                 if (i == SHARE_MANAGED)
                         top_append_tiers(line, top);
@@ -357,7 +357,8 @@ static void top_append_shares(GString *out, const Top *top, unsigned width)
         }
 }
 
-void top_append(GString *out, const Profile *profile, unsigned n_rows, unsigned width)
+void top_append(GString *out, const Profile *profile, const char *event, unsigned n_rows,
+                unsigned width)
 {
         const size_t n = profile->frames->len;
         Top top = {
@@ -367,15 +368,17 @@ void top_append(GString *out, const Profile *profile, unsigned n_rows, unsigned 
                 .counted = g_new0(uint64_t, n),
                 .tiers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free),
         };
+        const ProfileUnit *unit = profile_event_unit(event);
+        g_autofree char *own = g_strconcat("FUNCTION, BY ITS OWN ", unit->own, NULL);
         size_t i;
 
         for (i = 0; i < n; i++)
                 top.rows[i].frame = (uint32_t)i;
         for (i = 0; i < profile->samples->len; i++)
                 top_take_sample(&top, i, &g_array_index(profile->samples, Sample, i));
-        top_append_shares(out, &top, width);
-        top_append_table(out, &top, "FUNCTION, BY ITS OWN TIME", top_compare_self, false, n_rows,
-                         width);
+        if (unit->is_running)
+                top_append_shares(out, &top, width);
+        top_append_table(out, &top, own, top_compare_self, false, n_rows, width);
         top_append_table(out, &top, "METHOD, WITH WHAT IT CALLED", top_compare_total, true, n_rows,
                          width);
         g_free(top.merged);

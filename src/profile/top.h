@@ -12,4 +12,5 @@
  * N_ROWS frames with most samples of their own, and the managed methods with most samples in them
  * and in what they called. No line is longer than WIDTH columns.
  */
-void top_append(GString *out, const Profile *profile, unsigned n_rows, unsigned width);
+void top_append(GString *out, const Profile *profile, const char *event, unsigned n_rows,
+                unsigned width);

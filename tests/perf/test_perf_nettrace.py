@@ -2,6 +2,7 @@
 """`clrsym perf` of a .nettrace file: the samples of the runtime's own sampler, in every form, without
 perf. tests/oracle compares their stacks and names with TraceEvent's."""
 
+import json
 import lzma
 import pathlib
 import re
@@ -12,6 +13,12 @@ import recorded
 DATA = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data'
 # tests/oracle counts the same.
 N_SAMPLES, N_FRAMES = 1351, 2859
+# The program of the recording `events` counted these itself: see tests/nettrace/README.md.
+ALLOCATED = {'P.Large();new System.Byte[]': 300_024_024, 'P.Small();new System.Int32[]': 128_000_000,
+             'P.Text();string.Ctor(char, int);new System.String': 102_400_000}
+ALL_ALLOCATED, WAITED, CONTENTIONS, EXCEPTIONS = 531_075_712, 1_000_926_900, 7, 50
+# Allocations are sampled by chance, so that a method's bytes have a deviation of 2 or 3 %.
+DEVIATION = 0.06
 WHAT = 'by the runtime: managed frames only, of every thread, at safe points'
 
 
@@ -22,6 +29,7 @@ class Files:
         self.programs, self.directory = programs, directory
         self.sampled = self.unpack('sampled/trace')
         self.rundown = self.unpack('sampled/rundown')
+        self.events = self.unpack('events/trace')
         self.other = self.unpack('gen/trace')
         # Nothing of perf's is needed.
         self.empty = directory / 'empty'
@@ -89,6 +97,51 @@ def check_forms(tap, files):
     tap.check(done.returncode == 0 and change.stat().st_size, 'they can be compared', done.stderr)
 
 
+def folded_counts(text):
+    return {stack: int(count) for stack, count in (line.rsplit(' ', 1) for line in text.splitlines())}
+
+
+def check_events(tap, files):
+    """Allocations, waits for locks and exceptions, which have stacks of their own."""
+    def folded(event, *arguments):
+        return folded_counts(files.perf('-i', files.events, '--event', event, '--format', 'folded', *arguments).stdout)
+
+    counts = folded('alloc')
+    for method, n_bytes in ALLOCATED.items():
+        ours = sum(count for stack, count in counts.items() if stack.endswith(f';P.Main();{method}'))
+        tap.check(abs(ours / n_bytes - 1) < DEVIATION, f'{method}: {ours} of {n_bytes} bytes')
+    tap.check(abs(sum(counts.values()) / ALL_ALLOCATED - 1) < 0.02,
+              f'all: {sum(counts.values())} of {ALL_ALLOCATED} bytes, each counted once', *list(counts)[:3])
+    counts = folded('contention')
+    tap.check(abs(sum(counts.values()) / WAITED - 1) < 0.01 and
+              all(';P.Hold();System.Threading.Monitor.Enter(' in stack for stack in counts),
+              f'{sum(counts.values())} of {WAITED} ns were waited for the lock, where it is taken', *counts)
+    counts = folded('exception')
+    tap.equal({stack.rsplit(';', 1)[1]: count for stack, count in counts.items() if ';P.Throw(int);' in stack},
+              {'throw System.InvalidOperationException': EXCEPTIONS // 2, 'throw System.ArgumentException': EXCEPTIONS // 2},
+              'exceptions by type, where they are thrown')
+    done = files.perf('-i', files.events)
+    tap.check(done.returncode == 1 and re.search(rf'sampler, but alloc \(\d+ samples\), contention \({CONTENTIONS} samples\), '
+                                                 rf'exception \({EXCEPTIONS} samples\): choose with --event\n$', done.stderr),
+              'without --event: what there is to choose', done.stderr)
+
+
+def check_event_forms(tap, files):
+    kept, html, svg, scope = (files.directory / f'alloc{ending}' for ending in
+                              ('.clrsym', '.html', '.svg', '.speedscope.json'))
+    outputs = [word for path in (kept, html, svg, scope) for word in ('-o', path)]
+    done = files.perf('-i', files.events, '--event', 'alloc', '--summary', *outputs)
+    tap.check(done.returncode == 0 and re.search(r'^53\d,\d{3},\d{3} bytes of alloc in \d+ thread', done.stdout, re.M) and
+              'BY ITS OWN BYTES' in done.stdout and re.search(r'^ *56\.\d % +56\.\d % +new System\.Byte\[\]', done.stdout, re.M),
+              'the summary counts bytes', done.stdout + done.stderr)
+    tap.check(' bytes of alloc' in html.read_text(encoding='utf-8') and
+              re.search(r'\d bytes \(', svg.read_text(encoding='utf-8')) and
+              all(profile['unit'] == 'bytes' for profile in json.loads(scope.read_text(encoding='utf-8'))['profiles']),
+              'pictures, too')
+    again = files.perf('-i', kept, '--summary')
+    tap.equal(again.stdout, done.stdout, 'kept samples have the same weights')
+
+
 def check_refused(tap, files):
     done = files.perf('-i', files.other)
     tap.check(done.returncode == 1 and not done.stdout and
@@ -118,6 +171,8 @@ def run(tap, programs, directory, _):
     files = Files(programs, pathlib.Path(directory))
     check_named(tap, files)
     check_forms(tap, files)
+    check_events(tap, files)
+    check_event_forms(tap, files)
     check_refused(tap, files)
 
 

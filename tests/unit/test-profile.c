@@ -370,7 +370,7 @@ static const struct {
 
 START_TEST(test_event)
 {
-        ck_assert(profile_event_is_clock(EVENTS[_i].event) == EVENTS[_i].is_clock);
+        ck_assert(profile_event_unit(EVENTS[_i].event)->is_time == EVENTS[_i].is_clock);
 }
 END_TEST
 

@@ -90,7 +90,7 @@ START_TEST(test_share)
                                               .period = 1,
                                               .frames = frames,
                                               .n_frames = n});
-        top_append(text, profile, 3, 100);
+        top_append(text, profile, NULL, 3, 100);
         ck_assert_msg(g_str_has_prefix(text->str, line), "%s", text->str);
         /* No other share. */
         ck_assert_msg(strchr(text->str, '\n') + 1 == strstr(text->str, "\n    SELF"), "%s",

@@ -270,7 +270,7 @@
       (other.isMarked ? ', name not certain' : '');
     const tiers = shares(node, parts, tierOf), lines = shares(node, parts, (other) => other.source);
     const samples = [
-      count(total[node]) + (total[node] === 1 ? ' sample (' : ' samples (') +
+      count(total[node]) + ' ' + data.noun + (total[node] === 1 ? ' (' : 's (') +
         share(total[node], total[0]) + ')',
       'itself ' + count(self[node]) + ' (' + share(self[node], total[0]) + ')',
     ];
