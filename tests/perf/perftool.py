@@ -55,7 +55,7 @@ def script(programs, data, *arguments, settings=None, **options):
 
 def without_linkage(text):
     """The text without the names of linkage tables, which perf has of few libraries only."""
-    return re.sub(r'( [0-9a-f]+ )\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text)
+    return re.sub(r'( [0-9a-f]+ )(?:operator )?\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text)
 
 
 def clrsym_perf(programs, *arguments, **options):
