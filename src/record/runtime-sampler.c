@@ -305,6 +305,18 @@ bool runtime_sampler_is_over(const RuntimeSampler *sampler)
         return g_hash_table_size(sampler->processes) > 0;
 }
 
+/* Takes what a process has written that has ended meanwhile. */
+static void sampled_take_rest(SampledProcess *process)
+{
+        struct pollfd fd = {.fd = process->session.fd, .events = POLLIN};
+
+        while (target_has_ended(&process->target) && poll(&fd, 1, 0) > 0)
+                if (!eventpipe_session_drain(&process->session)) {
+                        fd_clear(&process->session.fd);
+                        return;
+                }
+}
+
 void runtime_sampler_stop(RuntimeSampler *sampler, int wake_fd)
 {
         GHashTableIter iter;
@@ -315,6 +327,8 @@ void runtime_sampler_stop(RuntimeSampler *sampler, int wake_fd)
         while (g_hash_table_iter_next(&iter, NULL, &data)) {
                 SampledProcess *process = data;
 
+                if (process->session.fd >= 0)
+                        sampled_take_rest(process);
                 /* A process that ends or hangs has written what it will. */
                 if (process->session.fd >= 0 && !spawn_is_woken(wake_fd))
                         eventpipe_session_stop(&process->target, &process->session,
