@@ -30,6 +30,14 @@
 /* Collections. At a higher level, the runtime reports allocations with the same keyword. */
 #define KEYWORD_GC 0x1
 #define GC_LEVEL   4
+#define TICK_LEVEL 5
+/* Events with stacks. */
+#define KEYWORD_SAMPLED    UINT64_C(0x80000000000)
+#define SAMPLED_LEVEL      4
+#define KEYWORD_CONTENTION 0x4000
+#define CONTENTION_LEVEL   4
+#define KEYWORD_EXCEPTION  0x8000
+#define EXCEPTION_LEVEL    2
 
 /* What the runtime takes for a rundown if no keywords are given, and the settings of tiered
  * compilation, which no other event has. */
@@ -210,12 +218,39 @@ bool eventpipe_session_open_collections(const Target *target, const EventPipeSin
         return eventpipe_open(target, &COLLECTIONS, sink, ret_session, error);
 }
 
+/* AllocationSampled came with .NET 10; before, and if the version is not known, GCAllocationTick.
+ */
+static IpcProvider eventpipe_alloc_provider(const Target *target)
+{
+        g_autofree char *version = eventpipe_runtime_version(target, /* error= */ NULL);
+        const bool is_sampled = version && g_ascii_strtoull(version, NULL, 10) >= 10;
+
+        return is_sampled ? (IpcProvider){PROVIDER, KEYWORD_SAMPLED, SAMPLED_LEVEL}
+                          : (IpcProvider){PROVIDER, KEYWORD_GC, TICK_LEVEL};
+}
+
+static IpcProvider eventpipe_samples_provider(const Target *target, EventPipeSamples samples)
+{
+        switch (samples) {
+        case EVENTPIPE_SAMPLES_ALLOC:
+                return eventpipe_alloc_provider(target);
+        case EVENTPIPE_SAMPLES_CONTENTION:
+                return (IpcProvider){PROVIDER, KEYWORD_CONTENTION, CONTENTION_LEVEL};
+        case EVENTPIPE_SAMPLES_EXCEPTION:
+                return (IpcProvider){PROVIDER, KEYWORD_EXCEPTION, EXCEPTION_LEVEL};
+        case EVENTPIPE_SAMPLES_THREADS:
+                break;
+        }
+        return (IpcProvider){SAMPLER, SAMPLER_KEYWORDS, SAMPLER_LEVEL};
+}
+
 /* Samples need stacks, which the oldest command switches on. */
-bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *sink,
-                                    EventPipeSession *ret_session, GError **error)
+bool eventpipe_session_open_samples(const Target *target, EventPipeSamples samples,
+                                    const EventPipeSink *sink, EventPipeSession *ret_session,
+                                    GError **error)
 {
         const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
-                                    .provider = {SAMPLER, SAMPLER_KEYWORDS, SAMPLER_LEVEL},
+                                    .provider = eventpipe_samples_provider(target, samples),
                                     .is_read = true};
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         EventPipeSession session = {.sink = sink};

@@ -46,12 +46,19 @@ bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink
 /* Switches on the events of garbage collections instead: some ten to a hundred for each one. */
 bool eventpipe_session_open_collections(const Target *target, const EventPipeSink *sink,
                                         EventPipeSession *ret_session, GError **error);
-/*
- * Switches on the runtime's own sampler instead: it stops all threads about a thousand times a
- * second. Its samples are for SINK, as above.
- */
-bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *sink,
-                                    EventPipeSession *ret_session, GError **error);
+/* Events that have the stack of a thread. */
+typedef enum EventPipeSamples {
+        EVENTPIPE_SAMPLES_THREADS,    /* the runtime's own sampler: it stops all threads about a
+                                         thousand times a second */
+        EVENTPIPE_SAMPLES_ALLOC,      /* an event for about each 100 kB that are allocated */
+        EVENTPIPE_SAMPLES_CONTENTION, /* two for each wait for a lock */
+        EVENTPIPE_SAMPLES_EXCEPTION,  /* one for each exception that is thrown */
+} EventPipeSamples;
+
+/* Switches these on instead. They are for SINK, as above. */
+bool eventpipe_session_open_samples(const Target *target, EventPipeSamples samples,
+                                    const EventPipeSink *sink, EventPipeSession *ret_session,
+                                    GError **error);
 /* Takes what has come. False: the session is over. */
 bool eventpipe_session_drain(const EventPipeSession *session);
 /* Hangs up, for all who have a copy of the socket. */

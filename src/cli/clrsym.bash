@@ -49,7 +49,7 @@ _clrsym_values()
                 esac
                 ;;
         --sampler)
-                printf '%s\n' perf runtime
+                printf '%s\n' perf runtime alloc contention exception
                 ;;
         --rundown)
                 printf '%s\n' always never auto

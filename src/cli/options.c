@@ -256,10 +256,12 @@ static const char *to_frequency(const char *argument, void *member)
 
 static const char *to_sampler(const char *argument, void *member)
 {
-        bool *is_by_runtime = member;
+        const RecordSource **source = member;
 
-        *is_by_runtime = !strcmp(argument, "runtime");
-        return *is_by_runtime || !strcmp(argument, "perf") ? NULL : "not perf or runtime";
+        *source = record_source_find(argument);
+        return *source || !strcmp(argument, "perf")
+                       ? NULL
+                       : "not perf, runtime, alloc, contention or exception";
 }
 
 static const char *to_call_graph(const char *argument, void *member)
@@ -482,12 +484,13 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                              "end after SEC seconds (default: at Ctrl-C, or with the command)"},
         [OPTION_FREQUENCY] = {'F', "freq", "HZ", false, to_frequency, MEMBER(frequency),
                               "samples a second of each CPU (default: 499)"},
-        [OPTION_SAMPLER] =
-                {.name = "sampler",
-                 .argument = "NAME",
-                 .convert = to_sampler,
-                 .offset = MEMBER(is_by_runtime),
-                 .help = "perf (default); or runtime: all threads, also those that wait"},
+        [OPTION_SAMPLER] = {.name = "sampler",
+                            .argument = "NAME",
+                            .convert = to_sampler,
+                            .offset = MEMBER(source),
+                            .help = "perf (default), runtime, alloc, contention or exception"},
+        [OPTION_ALLOC] = {0, "alloc", NULL, false, NULL, 0,
+                          "where memory is allocated, in bytes: --sampler alloc"},
         [OPTION_CALL_GRAPH] =
                 {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                  "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},

@@ -6,6 +6,7 @@
  */
 
 #include "attach/reply.h"
+#include "cli/record-source.h"
 #include "clrsym/clrsym.h"
 #include "lttng/trace-format.h"
 
@@ -75,6 +76,7 @@ typedef enum Option {
         OPTION_DURATION,
         OPTION_FREQUENCY,
         OPTION_SAMPLER,
+        OPTION_ALLOC,
         OPTION_CALL_GRAPH,
         OPTION_EVERY,
         OPTION_PUSH,
@@ -174,8 +176,8 @@ typedef struct Options {
         const char *relay_output;
         GArray *targets; /* owned, of pid_t; or NULL */
         double seconds;
-        uint64_t frequency; /* a second */
-        bool is_by_runtime; /* --sampler runtime */
+        uint64_t frequency;         /* a second */
+        const RecordSource *source; /* of --sampler or --alloc; NULL: perf */
         const char *call_graph;
         double every; /* seconds */
         const char *push;

@@ -8,6 +8,7 @@
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-run.h"
+#include "cli/record-source.h"
 #include "cli/record-stream.h"
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
@@ -43,6 +44,13 @@ static bool output_is_file(const char *path)
         return output_form(path, NULL).kind != OUTPUT_TEXT;
 }
 
+/* NULL: perf. */
+static const RecordSource *record_source(const Options *options)
+{
+        return options_has(options, OPTION_ALLOC) ? record_source_find(PROFILE_EVENT_ALLOC)
+                                                  : options->source;
+}
+
 const char *verb_record_check(const Options *options)
 {
         const bool has_command = *options->arguments != NULL, has_pids = options->targets != NULL;
@@ -50,12 +58,14 @@ const char *verb_record_check(const Options *options)
 
         if (!has_command && !has_pids && !is_machine)
                 return "it needs one of COMMAND, --pid PID and --all-cpus";
+        if (options_has(options, OPTION_ALLOC) && options_has(options, OPTION_SAMPLER))
+                return "give --alloc or --sampler, not both";
         if (has_pids && is_machine)
                 return "give --pid or --all-cpus, not both";
         if (!options->every)
                 return options->push ? "--push needs --every SEC" : NULL;
-        if (options->is_by_runtime)
-                return "--every needs perf: no --sampler runtime";
+        if (record_source(options))
+                return "--every needs perf: no --sampler, no --alloc";
         if (options->push)
                 return options->outputs  ? "give --push or --output, not both"
                        : options->format ? "--push sends profiles of pprof: no --format"
@@ -151,6 +161,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         g_autofree char *title = record_title(options);
         const char *const usual_only[] = {usual};
         g_autoptr(GError) failure = NULL;
+        const RecordSource *source = record_source(options);
         Options naming = *options;
         Activity *activity;
         PerfNaming job = {
@@ -171,15 +182,16 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         bool ok;
 
         naming.socket = recorder_socket(recorder);
+        naming.event = source ? source->event : NULL;
         /* The names are those of the daemon of this very recording. */
         naming.given |= OPTION_BIT(OPTION_FORCE);
         activity = activity_new(recorder, options->style);
         job.activity = activity_frames(activity);
         ok = perf_naming_run(&job, &failure);
         if (g_error_matches(failure, PERF_ERROR, PERF_NO_SAMPLES))
-                g_set_error_literal(error, PERF_ERROR, PERF_NO_SAMPLES,
-                                    "nothing was sampled: what was recorded used no CPU, or "
-                                    "ended too early");
+                g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "nothing was sampled: %s",
+                            source ? source->nothing
+                                   : "what was recorded used no CPU, or ended too early");
         else if (failure)
                 g_propagate_error(error, g_steal_pointer(&failure));
         if (ok)
@@ -341,8 +353,8 @@ bool verb_record(const Options *options, GError **error)
         g_autofree char *call_graph = options->call_graph ? g_strdup(options->call_graph)
                                       : options->every    ? g_strdup("fp")
                                                           : sampler_call_graph(frequency);
-        const bool is_by_runtime = options->is_by_runtime;
-        g_autofree char *perf = is_by_runtime ? NULL : g_find_program_in_path("perf");
+        const RecordSource *source = record_source(options);
+        g_autofree char *perf = source ? NULL : g_find_program_in_path("perf");
         RecorderSettings settings = {
                 .frequency = frequency,
                 .call_graph = call_graph,
@@ -361,8 +373,9 @@ bool verb_record(const Options *options, GError **error)
             !record_check_pids(options->targets, error))
                 return false;
         settings.perf = perf;
+        settings.samples = source ? source->samples : EVENTPIPE_SAMPLES_THREADS;
         if (!perf)
-                settings.no_perf = is_by_runtime ? NULL : NO_PERF;
+                settings.no_perf = source ? NULL : NO_PERF;
         if (!perf && options->every) {
                 g_set_error_literal(error, PERF_ERROR, 0, NO_PERF);
                 return false;

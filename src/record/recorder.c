@@ -276,12 +276,25 @@ static void recorder_follow(Recorder *recorder)
         "managed frames only, at safe points; it takes about 0.16 s of CPU a second of each "      \
         "program that computes"
 
+/* REFUSAL: of perf; NULL: the runtime's samples are wanted. */
+static void recorder_note_sampler(const Recorder *recorder, const char *refusal)
+{
+        g_autofree char *note = NULL;
+
+        if (recorder->settings.samples != EVENTPIPE_SAMPLES_THREADS)
+                return;
+        note = refusal ? g_strdup_printf(
+                                 "%s. Until then the runtime's own sampler is used: " SAMPLER_NOTE,
+                                 refusal)
+                       : g_strdup("the runtime's own sampler is used: " SAMPLER_NOTE);
+        recorder_note(recorder, note);
+}
+
 /* perf; or, where it cannot be used, the runtimes themselves. */
 static bool recorder_start_sampling(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
         g_autoptr(GError) refusal = NULL;
-        g_autofree char *note = NULL;
 
         if (settings->perf && recorder_start_sampler(recorder, &refusal))
                 return true;
@@ -291,15 +304,10 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
         }
-        recorder->runtime = runtime_sampler_new(recorder->scratch, error);
+        recorder->runtime = runtime_sampler_new(recorder->scratch, settings->samples, error);
         if (!recorder->runtime)
                 return false;
-        note = settings->perf || settings->no_perf
-                       ? g_strdup_printf(
-                                 "%s. Until then the runtime's own sampler is used: " SAMPLER_NOTE,
-                                 refusal ? refusal->message : settings->no_perf)
-                       : g_strdup("the runtime's own sampler is used: " SAMPLER_NOTE);
-        recorder_note(recorder, note);
+        recorder_note_sampler(recorder, refusal ? refusal->message : settings->no_perf);
         recorder_follow(recorder);
         return true;
 }

@@ -10,6 +10,7 @@
  * left, also if this program is killed.
  */
 
+#include "attach/eventpipe-session.h"
 #include "record/jit-memory.h"
 
 #include <glib.h>
@@ -27,8 +28,9 @@ typedef struct RecorderProgress {
 } RecorderProgress;
 
 typedef struct RecorderSettings {
-        const char *perf;    /* its path; NULL: */
-        const char *no_perf; /* why it cannot be used; NULL: it is not wanted */
+        const char *perf;         /* its path; NULL: */
+        const char *no_perf;      /* why it cannot be used; NULL: it is not wanted */
+        EventPipeSamples samples; /* without perf: what the runtimes sample */
         const char *frequency, *call_graph;
         double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */

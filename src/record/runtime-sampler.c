@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/runtime-sampler.h"
 
-#include "attach/eventpipe-session.h"
 #include "attach/worker-account.h"
 #include "perf/proc-maps.h"
 #include "record/spawn.h"
@@ -31,6 +30,7 @@ typedef enum SamplesCut {
 } SamplesCut;
 
 struct RuntimeSampler {
+        EventPipeSamples samples;
         char *directory;       /* owned */
         GHashTable *processes; /* owned: pid -> owned SampledProcess */
         GHashTable *mappings;  /* owned: set of owned lines, those that are in the file */
@@ -102,11 +102,13 @@ static void sampled_free(gpointer data)
         g_free(process);
 }
 
-RuntimeSampler *runtime_sampler_new(const Scratch *scratch, GError **error)
+RuntimeSampler *runtime_sampler_new(const Scratch *scratch, EventPipeSamples samples,
+                                    GError **error)
 {
         RuntimeSampler *sampler = g_new0(RuntimeSampler, 1);
         g_autofree char *path = NULL;
 
+        sampler->samples = samples;
         sampler->limit = RUNTIME_SAMPLER_LIMIT;
         sampler->directory = scratch_file(scratch, SAMPLES);
         sampler->processes = g_hash_table_new_full(NULL, NULL, NULL, sampled_free);
@@ -149,8 +151,8 @@ static bool sampled_begin(SampledProcess *process, pid_t pid, GError **error)
                 return false;
         }
         process->sink = (EventPipeSink){sampled_take, process};
-        return eventpipe_session_open_samples(&process->target, &process->sink, &process->session,
-                                              error);
+        return eventpipe_session_open_samples(&process->target, process->sampler->samples,
+                                              &process->sink, &process->session, error);
 }
 
 /* False: another process has its pid now. */

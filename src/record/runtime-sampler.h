@@ -4,17 +4,18 @@
 /*
  * Runtime sampler: samples that .NET runtimes take of themselves, where perf is not permitted
  *
- * Each process gets a session of EventPipe with the provider Microsoft-DotNETCore-SampleProfiler,
- * besides the one that its names come from. What it writes is kept in a file of a directory,
- * HOSTPID-PIDNS-PID.nettrace. The file `mappings` there has the assemblies that the processes had
- * mapped, as lines of perf/mapping.h: names of precompiled code need them. The sessions must be
- * drained all the time: a runtime does not end before its buffers were read.
+ * Each process gets a session of EventPipe with the events of the samples, besides the one that its
+ * names come from. What it writes is kept in a file of a directory, HOSTPID-PIDNS-PID.nettrace. The
+ * file `mappings` there has the assemblies that the processes had mapped, as lines of
+ * perf/mapping.h: names of precompiled code need them. The sessions must be drained all the time: a
+ * runtime does not end before its buffers were read.
  *
  * A process may send what it likes. So the files have limits, each and together, and leave room on
  * the file system: the session of a process that has reached one is closed, and what came before is
  * kept.
  */
 
+#include "attach/eventpipe-session.h"
 #include "record/scratch.h"
 
 #include <stdbool.h>
@@ -34,7 +35,8 @@
 typedef struct RuntimeSampler RuntimeSampler;
 
 /* NULL with ERROR set, also if the limit that the environment has is not a size. */
-RuntimeSampler *runtime_sampler_new(const Scratch *scratch, GError **error);
+RuntimeSampler *runtime_sampler_new(const Scratch *scratch, EventPipeSamples samples,
+                                    GError **error);
 /* NULL is fine. */
 void runtime_sampler_free(RuntimeSampler *sampler);
 

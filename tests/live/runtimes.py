@@ -45,6 +45,8 @@ TESTS = {
     'test_plain.py': ALL,
     'test_precompiled.py': ALL,
     'test_record.py': ALL,
+    # One with GCAllocationTick, one with AllocationSampled.
+    'test_record_events.py': ('8', NEWEST),
     'test_record_push.py': (NEWEST,),
     # `dotnet watch` is the SDK's.
     'test_reload.py': (OWN,),
