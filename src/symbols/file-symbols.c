@@ -3,6 +3,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/mapped-file.h"
+#include "symbols/process-accounts.h"
 #include "symbols/symbol-table.h"
 #include "symbols/vdso.h"
 #include "util/elf-file.h"
@@ -29,15 +30,9 @@ struct FileSymbols {
         const PerfFeatures *features;
         const DebugFinder *debug;
         GPtrArray *files; /* owned MappedSymbols by the number of the file; NULL: not read yet */
-        GHashTable *accounts; /* owned: pid -> SymbolAccount, owned */
+        GHashTable *accounts; /* owned, of process_accounts_new() */
         size_t n_bytes;
 };
-
-/* What a process has cost. */
-typedef struct SymbolAccount {
-        uint64_t work; /* bytes */
-        unsigned n_refused;
-} SymbolAccount;
 
 static void mapped_symbols_free(void *data)
 {
@@ -59,7 +54,7 @@ FileSymbols *file_symbols_new(const AddressSpaces *spaces, const PerfFeatures *f
         symbols->features = features;
         symbols->debug = debug;
         symbols->files = g_ptr_array_new_with_free_func(mapped_symbols_free);
-        symbols->accounts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        symbols->accounts = process_accounts_new();
         return symbols;
 }
 
@@ -72,35 +67,13 @@ void file_symbols_free(FileSymbols *symbols)
         g_free(symbols);
 }
 
-static SymbolAccount *symbols_account(FileSymbols *symbols, int32_t pid)
-{
-        SymbolAccount *account = g_hash_table_lookup(symbols->accounts, GINT_TO_POINTER(pid));
-
-        if (!account) {
-                account = g_new0(SymbolAccount, 1);
-                g_hash_table_insert(symbols->accounts, GINT_TO_POINTER(pid), account);
-        }
-        return account;
-}
-
 int32_t file_symbols_costly_process(const FileSymbols *symbols)
 {
-        unsigned most = 0;
-        int32_t pid = 0;
-        GHashTableIter iter;
-        void *key, *value;
-
-        g_hash_table_iter_init(&iter, symbols->accounts);
-        while (g_hash_table_iter_next(&iter, &key, &value))
-                if (((const SymbolAccount *)value)->n_refused > most) {
-                        most = ((const SymbolAccount *)value)->n_refused;
-                        pid = GPOINTER_TO_INT(key);
-                }
-        return pid;
+        return process_accounts_most_refused(symbols->accounts);
 }
 
 /* Pays for the tables of ELF, before they are read. False: the process cannot. */
-static bool symbol_account_pay(SymbolAccount *account, const ElfFile *elf)
+static bool symbol_account_pay(ProcessAccount *account, const ElfFile *elf)
 {
         uint64_t work = 0;
         unsigned i;
@@ -229,7 +202,7 @@ static bool mapped_symbols_add_linkage(const ElfSymbol *symbol, void *data)
 /* Adds the symbols of the debug file of ELF. False: there is none. */
 static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *symbols,
                                      const MappedFile *mapped, const ElfFile *elf,
-                                     SymbolAccount *account)
+                                     ProcessAccount *account)
 {
         PerfBuildId id;
         ElfFile debug;
@@ -249,7 +222,7 @@ static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *sym
 }
 
 static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
-                                const MappedFile *mapped, SymbolAccount *account)
+                                const MappedFile *mapped, ProcessAccount *account)
 {
         ElfFile elf;
 
@@ -270,7 +243,7 @@ static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
 static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
 {
         const MappedFile *mapped = address_spaces_file(symbols->spaces, number);
-        SymbolAccount *account;
+        ProcessAccount *account;
         MappedSymbols *file;
 
         if (number >= symbols->files->len)
@@ -280,7 +253,7 @@ static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
                 return file;
         file = symbols->files->pdata[number] = g_new0(MappedSymbols, 1);
         symbol_table_init(&file->table);
-        account = symbols_account(symbols, mapped->pid);
+        account = process_accounts_get(symbols->accounts, mapped->pid);
         account->work += FILE_SYMBOLS_FILE_WORK;
         if (symbols->n_bytes < FILE_SYMBOLS_MAX_BYTES && account->work < FILE_SYMBOLS_MAX_WORK)
                 mapped_symbols_read(file, symbols, mapped, account);

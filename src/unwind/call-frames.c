@@ -3,6 +3,7 @@
 
 #include "perf/mapping-kind.h"
 #include "symbols/mapped-file.h"
+#include "symbols/process-accounts.h"
 #include "util/fd.h"
 
 #include <string.h>
@@ -27,18 +28,11 @@ typedef struct FrameFile {
         uint64_t n_missed; /* frames for which it was missing */
 } FrameFile;
 
-/* What a process has cost. */
-typedef struct FrameAccount {
-        uint64_t work;
-        uint64_t n_bytes;   /* of files that were read for it, and are remembered */
-        uint64_t n_refused; /* frames */
-} FrameAccount;
-
 struct CallFrames {
         const AddressSpaces *spaces; /* borrowed */
         const DebugFinder *debug;    /* borrowed, or NULL */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
-        GHashTable *accounts;        /* owned: FrameAccount by pid */
+        GHashTable *accounts;        /* owned, of process_accounts_new() */
         uint64_t n_bytes;            /* of all files that are remembered */
 };
 
@@ -59,7 +53,7 @@ CallFrames *call_frames_new(const AddressSpaces *spaces, const DebugFinder *debu
         frames->spaces = spaces;
         frames->debug = debug;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
-        frames->accounts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        frames->accounts = process_accounts_new();
         return frames;
 }
 
@@ -70,17 +64,6 @@ void call_frames_free(CallFrames *frames)
         g_hash_table_unref(frames->files);
         g_hash_table_unref(frames->accounts);
         g_free(frames);
-}
-
-static FrameAccount *call_frames_account(CallFrames *frames, int32_t pid)
-{
-        FrameAccount *account = g_hash_table_lookup(frames->accounts, GINT_TO_POINTER(pid));
-
-        if (!account) {
-                account = g_new0(FrameAccount, 1);
-                g_hash_table_insert(frames->accounts, GINT_TO_POINTER(pid), account);
-        }
-        return account;
 }
 
 static size_t frame_file_size(const FrameFile *file)
@@ -94,7 +77,7 @@ static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
         const size_t n = frame_file_size(file);
 
         frames->n_bytes -= n;
-        call_frames_account(frames, file->owner)->n_bytes -= n;
+        process_accounts_get(frames->accounts, file->owner)->n_bytes -= n;
         frame_table_deinit(&file->table);
         frame_table_deinit(&file->debug);
         file->is_debug_read = false;
@@ -106,14 +89,14 @@ static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
 /* Forgets what was read for the process that has most. */
 static void call_frames_make_room(CallFrames *frames)
 {
-        const FrameAccount *most = NULL;
+        const ProcessAccount *most = NULL;
         int32_t owner = 0;
         GHashTableIter iter;
         void *key, *value;
 
         g_hash_table_iter_init(&iter, frames->accounts);
         while (g_hash_table_iter_next(&iter, &key, &value)) {
-                const FrameAccount *account = value;
+                const ProcessAccount *account = value;
 
                 if (most && account->n_bytes <= most->n_bytes)
                         continue;
@@ -172,11 +155,11 @@ static void frame_file_read(FrameFile *file, const MappedFile *mapped)
 static void call_frames_account_for(CallFrames *frames, int32_t pid, const FrameFile *file,
                                     size_t n_before)
 {
-        FrameAccount *account = call_frames_account(frames, pid);
+        ProcessAccount *account = process_accounts_get(frames->accounts, pid);
         const size_t n = frame_file_size(file) - n_before;
 
         account->work += CALL_FRAMES_FILE_WORK + n;
-        call_frames_account(frames, file->owner)->n_bytes += n;
+        process_accounts_get(frames->accounts, file->owner)->n_bytes += n;
         frames->n_bytes += n;
         if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
                 call_frames_make_room(frames);
@@ -256,7 +239,7 @@ static bool frame_file_address(const FrameFile *file, uint64_t offset, uint64_t 
 FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
                              uint64_t address, CallFrame *ret)
 {
-        FrameAccount *account = call_frames_account(frames, pid);
+        ProcessAccount *account = process_accounts_get(frames->accounts, pid);
         FrameFile *file = call_frames_file(frames, mapping->file);
         FrameEntry entry;
         uint64_t own, work;
@@ -304,19 +287,5 @@ const char *call_frames_most_missing(const CallFrames *frames)
 
 int32_t call_frames_most_spent(const CallFrames *frames)
 {
-        uint64_t most = 0;
-        int32_t pid = 0;
-        GHashTableIter iter;
-        void *key, *value;
-
-        g_hash_table_iter_init(&iter, frames->accounts);
-        while (g_hash_table_iter_next(&iter, &key, &value)) {
-                const FrameAccount *account = value;
-
-                if (account->n_refused <= most)
-                        continue;
-                most = account->n_refused;
-                pid = GPOINTER_TO_INT(key);
-        }
-        return pid;
+        return process_accounts_most_refused(frames->accounts);
 }
