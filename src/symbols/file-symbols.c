@@ -113,18 +113,11 @@ static bool elf_file_id(const ElfFile *elf, PerfBuildId *ret)
         return n > 0;
 }
 
-static bool elf_file_has_id(const ElfFile *elf, const PerfBuildId *id)
-{
-        uint8_t bytes[ELF_MAX_BUILD_ID];
-
-        return elf_file_build_id(elf, bytes) == id->n && !memcmp(bytes, id->bytes, id->n);
-}
-
 /* Opens FD, which it takes over, if it is an ELF file with that build id; NULL: with any. */
 static bool elf_file_open_id(ElfFile *ret, int fd, const PerfBuildId *id)
 {
         if (fd >= 0 && elf_file_open(ret, fd)) {
-                if (!id || elf_file_has_id(ret, id))
+                if (!id || elf_file_has_build_id(ret, id->bytes, id->n))
                         return true;
                 elf_file_close(ret);
         }

@@ -2,8 +2,8 @@
 #include "symbols/kernel-symbols.h"
 
 #include "perfdata/address-space.h"
+#include "util/elf-file.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,30 +187,18 @@ static bool kernel_read_kallsyms(KernelSymbols *symbols, const char *path)
 /* The build id in the notes of the running kernel. */
 static bool kernel_own_build_id(PerfBuildId *ret)
 {
+        uint8_t bytes[ELF_MAX_BUILD_ID];
         g_autofree char *notes = NULL;
-        gsize n, at = 0;
+        gsize n;
 
         if (!g_file_get_contents(NOTES, &notes, &n, NULL))
                 return false;
-        while (n - at >= sizeof(Elf64_Nhdr)) {
-                Elf64_Nhdr note;
-                size_t name, text;
-
-                memcpy(&note, notes + at, sizeof(note));
-                name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
-                text = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-                at += sizeof(note);
-                if (name > n - at || text > n - at - name)
-                        return false;
-                if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz &&
-                    note.n_descsz <= sizeof(ret->bytes)) {
-                        ret->n = (uint8_t)note.n_descsz;
-                        memcpy(ret->bytes, notes + at + name, ret->n);
-                        return true;
-                }
-                at += name + text;
-        }
-        return false;
+        n = elf_notes_build_id((const uint8_t *)notes, n, bytes);
+        if (!n || n > sizeof(ret->bytes))
+                return false;
+        ret->n = (uint8_t)n;
+        memcpy(ret->bytes, bytes, n);
+        return true;
 }
 
 static bool build_id_is(const PerfBuildId *a, const PerfBuildId *b)

@@ -115,10 +115,8 @@ static void call_frames_make_room(CallFrames *frames)
 /* True if FILE is the one that was mapped, where perf recorded its build id. */
 static bool mapped_file_is(const MappedFile *mapped, const ElfFile *file)
 {
-        uint8_t build_id[ELF_MAX_BUILD_ID];
-
-        return !mapped->n_build_id || (elf_file_build_id(file, build_id) == mapped->n_build_id &&
-                                       !memcmp(build_id, mapped->build_id, mapped->n_build_id));
+        return !mapped->n_build_id ||
+               elf_file_has_build_id(file, mapped->build_id, mapped->n_build_id);
 }
 
 /* Native code of a file, which could be there. What .NET compiles is in memory or in an

@@ -127,16 +127,12 @@ const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name)
         return NULL;
 }
 
-/* The id among the notes in N bytes at OFFSET; 0: there is none. *N_LEFT: bytes to be read yet. */
-static size_t elf_file_find_id(const ElfFile *file, uint64_t offset, uint64_t n, size_t *n_left,
-                               uint8_t ret[ELF_MAX_BUILD_ID])
+size_t elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t ret[ELF_MAX_BUILD_ID])
 {
-        uint8_t *notes = elf_file_copy(file, offset, n, *n_left);
-        size_t n_id = 0, at = 0;
+        size_t at = 0;
 
-        *n_left -= notes ? (size_t)n : 0;
-        while (notes && !n_id && n - at >= sizeof(Elf64_Nhdr)) {
-                const size_t room = (size_t)n - at - sizeof(Elf64_Nhdr);
+        while (n - at >= sizeof(Elf64_Nhdr)) {
+                const size_t room = n - at - sizeof(Elf64_Nhdr);
                 size_t name, id;
                 Elf64_Nhdr note;
 
@@ -150,11 +146,22 @@ static size_t elf_file_find_id(const ElfFile *file, uint64_t offset, uint64_t n,
                 if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
                     !memcmp(notes + at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz > 1 &&
                     note.n_descsz <= ELF_MAX_BUILD_ID) {
-                        n_id = note.n_descsz;
-                        memcpy(ret, notes + at + name, n_id);
+                        memcpy(ret, notes + at + name, note.n_descsz);
+                        return note.n_descsz;
                 }
                 at += id > room - name ? room : name + id;
         }
+        return 0;
+}
+
+/* The id among the notes in N bytes at OFFSET; 0: there is none. *N_LEFT: bytes to be read yet. */
+static size_t elf_file_find_id(const ElfFile *file, uint64_t offset, uint64_t n, size_t *n_left,
+                               uint8_t ret[ELF_MAX_BUILD_ID])
+{
+        uint8_t *notes = elf_file_copy(file, offset, n, *n_left);
+        size_t n_id = notes ? elf_notes_build_id(notes, (size_t)n, ret) : 0;
+
+        *n_left -= notes ? (size_t)n : 0;
         free(notes);
         return n_id;
 }
@@ -174,6 +181,13 @@ size_t elf_file_build_id(const ElfFile *file, uint8_t ret[ELF_MAX_BUILD_ID])
                         n = elf_file_find_id(file, file->segments[i].p_offset,
                                              file->segments[i].p_filesz, &n_left, ret);
         return n;
+}
+
+bool elf_file_has_build_id(const ElfFile *file, const uint8_t *id, size_t n)
+{
+        uint8_t own[ELF_MAX_BUILD_ID];
+
+        return elf_file_build_id(file, own) == n && !memcmp(own, id, n);
 }
 
 bool elf_file_has_symbols(const ElfFile *file)

@@ -52,6 +52,10 @@ const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name);
 
 /* Copies the build id into RET, and returns its length in bytes; 0: there is none. */
 size_t elf_file_build_id(const ElfFile *file, uint8_t ret[ELF_MAX_BUILD_ID]);
+/* The same, among N bytes of notes. */
+size_t elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t ret[ELF_MAX_BUILD_ID]);
+/* True if the build id of the file is the one of N bytes. */
+bool elf_file_has_build_id(const ElfFile *file, const uint8_t *id, size_t n);
 /* True if the file has a table of all symbols, not only of those that it exports. */
 bool elf_file_has_symbols(const ElfFile *file);
 /* True if the file defines NAME in its dynamic symbols. */

@@ -281,6 +281,27 @@ START_TEST(bounds_what_a_process_costs)
 }
 END_TEST
 
+/* Of the kernel's notes those of Xen come first: 3 is another type there. */
+START_TEST(finds_a_build_id_in_notes)
+{
+        static const uint8_t NOTES[] = {
+                4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'X', 'e', 'n', 0,   1,   2, 3,    4,    5, 6,
+                7, 8, 4, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0,   0,   'G', 'N', 'U', 0, 0xab, 0xcd, 0, 0,
+        };
+        uint8_t id[ELF_MAX_BUILD_ID];
+        size_t n;
+
+        ck_assert_uint_eq(elf_notes_build_id(NOTES, sizeof(NOTES), id), 2);
+        ck_assert(id[0] == 0xab && id[1] == 0xcd);
+        for (n = 0; n < sizeof(NOTES) - 2; n++) {
+                /* Of that size exactly, so that the sanitizer sees each byte too many. */
+                g_autofree uint8_t *cut = g_memdup2(NOTES, n);
+
+                ck_assert_uint_eq(elf_notes_build_id(cut, n, id), 0);
+        }
+}
+END_TEST
+
 START_TEST(opens_the_vdso)
 {
         FD_AUTO int fd = vdso_open();
@@ -305,6 +326,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, bounds_a_name);
         tcase_add_test(tests, reads_a_perf_map);
         tcase_add_test(tests, bounds_what_a_process_costs);
+        tcase_add_test(tests, finds_a_build_id_in_notes);
         tcase_add_test(tests, opens_the_vdso);
         tcase_set_timeout(tests, 60);
         suite_add_tcase(suite, tests);
