@@ -3,6 +3,7 @@
 
 #include "lines/bundle.h"
 #include "lines/symbol-dirs.h"
+#include "symbols/build-id.h"
 #include "util/elf-file.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
@@ -52,16 +53,6 @@ static char *layout_path(const char *directory, const char *layout, const char *
                         g_string_append(path, id + 2);
         }
         return g_string_free(path, FALSE);
-}
-
-static char *build_id_text(const uint8_t *id, size_t n)
-{
-        GString *text = g_string_new(NULL);
-        size_t i;
-
-        for (i = 0; i < n; i++)
-                g_string_append_printf(text, "%02x", id[i]);
-        return g_string_free(text, FALSE);
 }
 
 /*

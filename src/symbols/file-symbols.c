@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/file-symbols.h"
 
+#include "symbols/build-id.h"
 #include "symbols/demangle.h"
 #include "symbols/mapped-file.h"
 #include "symbols/process-accounts.h"
@@ -141,14 +142,13 @@ static int symbols_open_path(pid_t pid, const char *path)
 
 static int symbols_open_cached(const PerfBuildId *id)
 {
-        char text[2 * sizeof(id->bytes) + 1] = "";
+        g_autofree char *text = build_id_text(id->bytes, id->n);
         g_autofree char *path = NULL;
-        size_t i;
 
-        for (i = 0; i < id->n; i++)
-                g_snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+        if (id->n < 2)
+                return -1;
         path = g_strdup_printf(PERF_CACHE_LAYOUT, g_get_home_dir(), text, text + 2);
-        return id->n > 1 ? symbols_open_path(0, path) : -1;
+        return symbols_open_path(0, path);
 }
 
 /* The file itself, as it was mapped. */

@@ -2,6 +2,7 @@
 #include "symbols/kernel-symbols.h"
 
 #include "perfdata/address-space.h"
+#include "symbols/build-id.h"
 #include "util/elf-file.h"
 
 #include <stdlib.h>
@@ -221,14 +222,10 @@ static bool kernel_fits(KernelSymbols *symbols, bool may_move)
 
 static bool kernel_read_cache(KernelSymbols *symbols, const PerfBuildId *id)
 {
-        g_autoptr(GString) text = g_string_new(NULL);
-        g_autofree char *path = NULL;
-        size_t i;
+        g_autofree char *text = build_id_text(id->bytes, id->n);
+        g_autofree char *path =
+                g_build_filename(g_get_home_dir(), PERF_CACHE, KERNEL_DSO, text, "kallsyms", NULL);
 
-        for (i = 0; i < id->n; i++)
-                g_string_append_printf(text, "%02x", id->bytes[i]);
-        path = g_build_filename(g_get_home_dir(), PERF_CACHE, KERNEL_DSO, text->str, "kallsyms",
-                                NULL);
         return kernel_read_kallsyms(symbols, path) && kernel_fits(symbols, /* may_move= */ true);
 }
 

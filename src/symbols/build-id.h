@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The N bytes of a build id in small hexadecimal digits, as files are named by it. Owned by the
+ * caller. */
+char *build_id_text(const uint8_t *id, size_t n);
