@@ -481,17 +481,14 @@ uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *re
         static const uint64_t AFTER[] = {PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
                                          PERF_SAMPLE_IDENTIFIER};
         const struct perf_event_attr *attr = &g_array_index(data->attrs, PerfAttr, 0).attr;
-        const uint8_t *end = (const uint8_t *)record + record->size;
+        const uint64_t *end =
+                (const uint64_t *)(const void *)((const uint8_t *)record + record->size);
         size_t i, words = 1;
-        uint64_t time;
 
-        if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_TIME))
+        if (record->type >= PERF_RECORD_USER_FIRST || !attr->sample_id_all ||
+            !(attr->sample_type & PERF_SAMPLE_TIME))
                 return 0;
         for (i = 0; i < G_N_ELEMENTS(AFTER); i++)
                 words += (attr->sample_type & AFTER[i]) != 0;
-        if (sizeof(*record) + words * sizeof(time) > record->size)
-                return 0;
-        /* perf's own records need not end at a multiple of 8 bytes. */
-        memcpy(&time, end - words * sizeof(time), sizeof(time));
-        return time;
+        return sizeof(*record) + words * sizeof(*end) <= record->size ? *(end - words) : 0;
 }

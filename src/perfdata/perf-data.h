@@ -117,5 +117,6 @@ const PerfAttr *perf_data_event(const PerfData *data, const struct perf_event_he
 const struct perf_event_attr *perf_data_attr(const PerfData *data,
                                              const struct perf_event_header *record);
 
-/* The time of a record that is not a sample, in ns of perf's clock; 0 if it has none. */
+/* The time of a record that is not a sample, in ns of perf's clock; 0: it has none, as perf's own
+ * records. */
 uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *record);
