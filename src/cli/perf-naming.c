@@ -104,7 +104,7 @@ static void naming_take_sample(void *data, const PerfAttr *event, const PerfSamp
 {
         Naming *naming = data;
         RecordingProcess *process;
-        char buffer[16];
+        char buffer[THREAD_NAME_SIZE];
 
         recording_take_sample(naming->recording, event, sample,
                               sample_file_comm(&naming->file, sample->tid, sample->time, buffer));
@@ -409,7 +409,7 @@ static bool naming_name_sample(const QueuedSample *sample, void *data)
 {
         Naming *naming = data;
         const PerfAttr *event = &g_array_index(naming->file.data.attrs, PerfAttr, sample->event);
-        char buffer[16];
+        char buffer[THREAD_NAME_SIZE];
         const ChainSample row = {
                 .pid = sample->pid,
                 .tid = sample->tid,

@@ -28,8 +28,8 @@ typedef struct Space {
         GArray *ends;     /* of uint64_t: the highest end of the mappings up to each */
         GArray *begins;   /* of SpaceBegin; by time, once sorted */
         bool is_sorted;
-        char name[16];  /* of the process; "": not known */
-        uint64_t named; /* when it had that name */
+        char name[THREAD_NAME_SIZE]; /* of the process; "": not known */
+        uint64_t named;              /* when it had that name */
 } Space;
 
 static void space_free(void *data)
@@ -187,12 +187,6 @@ bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *rec
         return true;
 }
 
-/* PERF_RECORD_COMM up to the name. */
-typedef struct CommRecord {
-        struct perf_event_header header;
-        uint32_t pid, tid;
-} CommRecord;
-
 static void spaces_take_mapping(AddressSpaces *spaces, const struct perf_event_header *record,
                                 uint64_t time)
 {
@@ -228,11 +222,8 @@ static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_head
 {
         ForkRecord fork;
 
-        if (record->size < sizeof(fork))
-                return;
-        memcpy(&fork, record, sizeof(fork));
         /* Else it is a thread that was made. */
-        if (fork.pid != fork.parent)
+        if (fork_record_read(&fork, record) && fork.pid != fork.parent)
                 spaces_add_begin(spaces, (int32_t)fork.pid, (int32_t)fork.parent, time);
 }
 
@@ -240,25 +231,20 @@ static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_head
 static void spaces_take_name(AddressSpaces *spaces, const struct perf_event_header *record,
                              uint64_t time)
 {
-        const char *name = (const char *)record + sizeof(CommRecord);
         CommRecord comm;
         Space *space;
 
-        if (record->size < sizeof(comm))
-                return;
-        memcpy(&comm, record, sizeof(comm));
-        if (comm.pid != comm.tid || spaces->n_mappings == SPACE_MAX_MAPPINGS)
+        if (!comm_record_read(&comm, record) || comm.pid != comm.tid ||
+            spaces->n_mappings == SPACE_MAX_MAPPINGS)
                 return;
         if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
-                spaces_add_begin(spaces, (int32_t)comm.pid, 0, time);
-        space = spaces_get(spaces, (int32_t)comm.pid);
+                spaces_add_begin(spaces, comm.pid, 0, time);
+        space = spaces_get(spaces, comm.pid);
         if (time < space->named)
                 return;
         spaces->n_mappings++;
         space->named = time;
-        memset(space->name, 0, sizeof(space->name));
-        memcpy(space->name, name,
-               strnlen(name, MIN(record->size - sizeof(comm), sizeof(space->name) - 1)));
+        memcpy(space->name, comm.name, sizeof(space->name));
 }
 
 void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *record,

@@ -492,3 +492,25 @@ uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *re
                 words += (attr->sample_type & AFTER[i]) != 0;
         return sizeof(*record) + words * sizeof(*end) <= record->size ? *(end - words) : 0;
 }
+
+bool comm_record_read(CommRecord *ret, const struct perf_event_header *record)
+{
+        const char *name = (const char *)(record + 1) + 2 * sizeof(uint32_t);
+        const size_t n = sizeof(*record) + 2 * sizeof(uint32_t);
+
+        if (record->type != PERF_RECORD_COMM || record->size <= n)
+                return false;
+        *ret = (CommRecord){.name = ""};
+        memcpy(&ret->pid, record + 1, sizeof(ret->pid));
+        memcpy(&ret->tid, (const uint8_t *)(record + 1) + sizeof(ret->pid), sizeof(ret->tid));
+        memcpy(ret->name, name, strnlen(name, MIN(record->size - n, sizeof(ret->name) - 1)));
+        return true;
+}
+
+bool fork_record_read(ForkRecord *ret, const struct perf_event_header *record)
+{
+        if (record->type != PERF_RECORD_FORK || record->size < sizeof(*ret))
+                return false;
+        memcpy(ret, record, sizeof(*ret));
+        return true;
+}

@@ -69,6 +69,20 @@ typedef struct ForkRecord {
         uint64_t time; /* ns of perf's clock; 0: perf found the process there at its start */
 } ForkRecord;
 
+/* The kernel's limit of a thread's name, with the NUL. */
+#define THREAD_NAME_SIZE 16
+
+/* PERF_RECORD_COMM: a thread has a new name. */
+typedef struct CommRecord {
+        int32_t pid, tid;
+        char name[THREAD_NAME_SIZE];
+} CommRecord;
+
+/* False: the record is of another type, or too short for a name. */
+bool comm_record_read(CommRecord *ret, const struct perf_event_header *record);
+/* The same of PERF_RECORD_FORK. */
+bool fork_record_read(ForkRecord *ret, const struct perf_event_header *record);
+
 /* Where a sample of an event with TYPE, its sample_type, has its pid, in bytes of the record. */
 static inline size_t perf_sample_pid_at(uint64_t type)
 {

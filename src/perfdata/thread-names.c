@@ -3,11 +3,6 @@
 
 #include "perfdata/perf-data.h"
 
-#include <string.h>
-
-/* The kernel's limit, with the NUL. */
-#define MAX_NAME 16
-
 typedef struct ThreadName {
         uint64_t time;
         const char *name; /* NULL: of a fork, until the rows are sorted; or not known */
@@ -45,27 +40,18 @@ static void names_add(ThreadNames *names, ThreadName row)
 
 void thread_names_take(ThreadNames *names, const struct perf_event_header *record, uint64_t time)
 {
-        const char *text = (const char *)(record + 1) + 2 * sizeof(uint32_t);
-        uint32_t ids[4]; /* of a name: process and thread; of a fork: ForkRecord */
-        char name[MAX_NAME] = "";
-        size_t n;
+        ForkRecord fork;
+        CommRecord comm;
 
-        if (record->type == PERF_RECORD_FORK && record->size >= sizeof(ForkRecord)) {
-                memcpy(ids, record + 1, sizeof(ids));
-                names_add(names, (ThreadName){
-                                         .tid = (int32_t)ids[2],
-                                         .parent = (int32_t)ids[3],
-                                         .time = time,
-                                 });
-        }
-        if (record->type != PERF_RECORD_COMM || record->size <= sizeof(*record) + 8)
-                return;
-        n = record->size - sizeof(*record) - 8;
-        memcpy(ids, record + 1, 8);
-        memcpy(name, text, strnlen(text, MIN(n, sizeof(name) - 1)));
-        names_add(names, (ThreadName){.tid = (int32_t)ids[1],
-                                      .time = time,
-                                      .name = g_string_chunk_insert_const(names->texts, name)});
+        if (fork_record_read(&fork, record))
+                names_add(names, (ThreadName){.tid = (int32_t)fork.tid,
+                                              .parent = (int32_t)fork.parent_tid,
+                                              .time = time});
+        if (comm_record_read(&comm, record))
+                names_add(names, (ThreadName){.tid = comm.tid,
+                                              .time = time,
+                                              .name = g_string_chunk_insert_const(names->texts,
+                                                                                  comm.name)});
 }
 
 static int thread_name_compare_time(gconstpointer one, gconstpointer other)

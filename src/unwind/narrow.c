@@ -25,19 +25,14 @@ static int fork_compare(gconstpointer one, gconstpointer other)
 static bool narrowing_take_forks(Narrowing *narrowing, GError **error)
 {
         const struct perf_event_header *record;
+        ForkRecord fork;
         guint i;
 
         do {
                 if (!perf_data_next(&narrowing->rewrite.data, &record, error))
                         return false;
-                if (record && record->type == PERF_RECORD_FORK &&
-                    record->size >= sizeof(ForkRecord)) {
-                        ForkRecord fork;
-
-                        memcpy(&fork, record, sizeof(fork));
-                        if (fork.pid != fork.parent)
-                                g_array_append_val(narrowing->forks, fork);
-                }
+                if (record && fork_record_read(&fork, record) && fork.pid != fork.parent)
+                        g_array_append_val(narrowing->forks, fork);
         } while (record);
         g_array_sort(narrowing->forks, fork_compare);
         for (i = 0; i < narrowing->forks->len; i++)

@@ -4,7 +4,6 @@
 #include "perfdata/perf-data.h"
 
 #include <glib.h>
-#include <string.h>
 
 /* From TIME on, a pid is of a process that belongs to the recording, or is not. */
 typedef struct ScopeChange {
@@ -71,11 +70,8 @@ void process_scope_take(ProcessScope *scope, const struct perf_event_header *rec
         ForkRecord fork;
         bool is_inside;
 
-        if (record->type != PERF_RECORD_FORK || record->size < sizeof(fork))
-                return;
-        memcpy(&fork, record, sizeof(fork));
-        /* A thread that was made, or a child that ran before. */
-        if (fork.pid == fork.parent || !fork.time)
+        /* Else it is a thread that was made, or a child that ran before. */
+        if (!fork_record_read(&fork, record) || fork.pid == fork.parent || !fork.time)
                 return;
         is_inside = process_scope_has(scope, (int32_t)fork.parent, fork.time);
         if (process_scope_has(scope, (int32_t)fork.pid, fork.time) != is_inside)

@@ -305,12 +305,13 @@ bool sample_file_read(SampleFile *file, QueuedSampleFn fn, void *data, GError **
         return ok;
 }
 
-const char *sample_file_comm(SampleFile *file, int32_t tid, uint64_t time, char buffer[16])
+const char *sample_file_comm(SampleFile *file, int32_t tid, uint64_t time,
+                             char buffer[THREAD_NAME_SIZE])
 {
         const char *name = tid ? thread_names_find(file->names, tid, time) : "swapper";
 
         if (name)
                 return name;
-        g_snprintf(buffer, 16, ":%d", tid);
+        g_snprintf(buffer, THREAD_NAME_SIZE, ":%d", tid);
         return buffer;
 }

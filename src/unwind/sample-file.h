@@ -58,4 +58,5 @@ bool sample_file_read(SampleFile *file, QueuedSampleFn fn, void *data, GError **
 unsigned sample_file_max_frames(const SampleFile *file, const PerfAttr *event);
 
 /* The name of thread TID at TIME; BUFFER has room for that of a thread whose name is unknown. */
-const char *sample_file_comm(SampleFile *file, int32_t tid, uint64_t time, char buffer[16]);
+const char *sample_file_comm(SampleFile *file, int32_t tid, uint64_t time,
+                             char buffer[THREAD_NAME_SIZE]);
