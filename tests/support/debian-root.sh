@@ -27,9 +27,10 @@ heading()
         printf '\n=== %s\n' "$*"
 }
 
+# STATUS: of the script, unless the last command has it.
 clean_up()
 {
-        local status=$?
+        local status=${1:-$?}
         trap '' INT TERM HUP
         if [[ -n $child ]]; then
                 # The first process of the namespace: when unshare has waited for it, all others are gone.
