@@ -311,7 +311,8 @@ static bool naming_add_entry(Namer *namer, uint64_t ip, NamedKind kind, const ch
         return entry->frame != INDEX_NONE;
 }
 
-/* The leaf of a sample that is no frame of the stack, if it has one. */
+/* Adds the leaf above the stack: native code, or the type of an object or an exception. A wait for
+ * a lock adds none. */
 static bool naming_add_leaf(Namer *namer, const NettraceSample *sample)
 {
         const char *verb = sample_type_verb(sample->kind);
