@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -17,6 +16,7 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profi
 import live  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import repeated  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
 import store  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
@@ -33,39 +33,31 @@ def busy(seconds):
             'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done', str(seconds)]
 
 
-class KeptParts:
+class KeptParts(repeated.Repeated):
     """Links to the parts of a recording, which it removes: as they were last."""
 
+    PAUSE = 0.005
+
     def __init__(self, place):
+        super().__init__()
         self.temporary, self.directory = place.temporary, place.directory / 'kept'
         self.directory.mkdir()
-        self.is_over = threading.Event()
-        self.thread = threading.Thread(target=self.run)
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
-
-    def run(self):
-        while not self.is_over.wait(0.005):
-            for path in self.temporary.glob('*/part.*'):
-                # What other processes did is left out in a new file, which takes its place.
-                if '-' in path.name:
+    def step(self):
+        for path in self.temporary.glob('*/part.*'):
+            # What other processes did is left out in a new file, which takes its place.
+            if '-' in path.name:
+                continue
+            kept = self.directory / path.name
+            try:
+                if kept.exists() and kept.stat().st_ino == path.stat().st_ino:
                     continue
-                kept = self.directory / path.name
-                try:
-                    if kept.exists() and kept.stat().st_ino == path.stat().st_ino:
-                        continue
-                    link = self.directory / f'{path.name}.new'
-                    os.link(path, link)
-                    link.rename(kept)
-                except FileNotFoundError:
-                    # It is gone, or another file is in its place.
-                    continue
+                link = self.directory / f'{path.name}.new'
+                os.link(path, link)
+                link.rename(kept)
+            except FileNotFoundError:
+                # It is gone, or another file is in its place.
+                continue
 
 
 def count_by_perf(kept):

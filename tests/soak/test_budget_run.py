@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent / 'traces'))
 
 import calls  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import repeated  # pylint: disable=wrong-import-position
 
 MIB = 1 << 20
 MEMORY_MAX = 64 * MIB
@@ -91,24 +92,17 @@ def journal_size(state):
     return total
 
 
-class Sizes:
-    """Sizes of the journal, taken until the `with` ends."""
+class Sizes(repeated.Repeated):
+    """Sizes of the journal."""
+
+    PAUSE = JOURNAL_SAMPLE_S
 
     def __init__(self, state):
-        self.state, self.sizes, self.is_over = state, [], threading.Event()
-        self.thread = threading.Thread(target=self.take)
+        super().__init__()
+        self.state, self.sizes = state, []
 
-    def take(self):
-        while not self.is_over.wait(JOURNAL_SAMPLE_S):
-            self.sizes.append(journal_size(self.state))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
+    def step(self):
+        self.sizes.append(journal_size(self.state))
 
 
 def feed(program, daemon, **options):
