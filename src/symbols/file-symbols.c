@@ -257,23 +257,6 @@ static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
         return file;
 }
 
-/* The address in the file's own address space of what is at OFFSET in the file. */
-static bool mapped_symbols_value(const MappedSymbols *file, uint64_t offset, uint64_t *ret)
-{
-        unsigned i;
-
-        for (i = 0; i < file->n_segments; i++) {
-                const Elf64_Phdr *segment = &file->segments[i];
-
-                if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
-                    offset >= segment->p_offset && offset - segment->p_offset < segment->p_memsz) {
-                        *ret = offset - segment->p_offset + segment->p_vaddr;
-                        return true;
-                }
-        }
-        return false;
-}
-
 const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping, uint64_t address,
                               uint64_t *ret_start)
 {
@@ -281,7 +264,8 @@ const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping,
         uint64_t value, start;
         const char *name;
 
-        if (!mapped_symbols_value(file, address - mapping->begin + mapping->offset, &value))
+        if (!elf_segments_address(file->segments, file->n_segments, PF_X,
+                                  address - mapping->begin + mapping->offset, &value))
                 return NULL;
         name = symbol_table_find(&file->table, value, &start);
         if (name)

@@ -217,23 +217,6 @@ static FrameFile *call_frames_file(CallFrames *frames, uint32_t number)
         return file;
 }
 
-/* The address in the file's own numbers of what is at OFFSET. */
-static bool frame_file_address(const FrameFile *file, uint64_t offset, uint64_t *ret_address)
-{
-        unsigned i;
-
-        for (i = 0; i < file->n_segments; i++) {
-                const Elf64_Phdr *segment = &file->segments[i];
-
-                if (segment->p_type != PT_LOAD || offset < segment->p_offset ||
-                    offset - segment->p_offset >= segment->p_filesz)
-                        continue;
-                *ret_address = offset - segment->p_offset + segment->p_vaddr;
-                return true;
-        }
-        return false;
-}
-
 FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
                              uint64_t address, CallFrame *ret)
 {
@@ -254,7 +237,8 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
                 file->n_missed++;
                 return FRAMES_MISSING;
         }
-        if (!frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
+        if (!elf_segments_address(file->segments, file->n_segments, 0,
+                                  address - mapping->begin + mapping->offset, &own) ||
             !call_frames_find_entry(frames, pid, file,
                                     address_spaces_file(frames->spaces, mapping->file), own,
                                     &entry))

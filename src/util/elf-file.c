@@ -112,6 +112,23 @@ void elf_file_close(ElfFile *file)
         *file = (ElfFile){.fd = -1};
 }
 
+bool elf_segments_address(const Elf64_Phdr *segments, unsigned n, uint32_t flags, uint64_t offset,
+                          uint64_t *ret)
+{
+        unsigned i;
+
+        for (i = 0; i < n; i++) {
+                const Elf64_Phdr *segment = &segments[i];
+
+                if (segment->p_type != PT_LOAD || (segment->p_flags & flags) != flags ||
+                    offset < segment->p_offset || offset - segment->p_offset >= segment->p_filesz)
+                        continue;
+                *ret = offset - segment->p_offset + segment->p_vaddr;
+                return true;
+        }
+        return false;
+}
+
 const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name)
 {
         unsigned i;

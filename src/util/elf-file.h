@@ -47,6 +47,13 @@ bool elf_file_read(const ElfFile *file, uint64_t offset, void *bytes, size_t n);
 /* The same, to be freed. NULL: also if N is more than MAX, or there is no memory. */
 void *elf_file_copy(const ElfFile *file, uint64_t offset, uint64_t n, size_t max);
 
+/*
+ * The address, in the file's own address space, of the byte at OFFSET of the file: in the first of
+ * the N segments that are loaded, have the FLAGS (of PF_*), and have the byte. False: none has it.
+ */
+bool elf_segments_address(const Elf64_Phdr *segments, unsigned n, uint32_t flags, uint64_t offset,
+                          uint64_t *ret);
+
 /* The section called NAME, if it has bytes in the file; NULL: there is none. */
 const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name);
 
