@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -111,6 +112,15 @@ def freeze(pid):
     wait_for(f'the stop of {pid}', lambda: all(
         re.search(r'^State:\s+T', path.read_text(encoding='utf-8'), re.MULTILINE)
         for path in pathlib.Path(f'/proc/{pid}/task').glob('*/status')))
+
+
+@contextlib.contextmanager
+def machine(is_shared):
+    """A recording of the whole machine attaches the programs of all tests that run at the same time; a
+    test whose program must not be attached shares the machine with its like only."""
+    with open(pathlib.Path(tempfile.gettempdir()) / 'clrsym-tests.lock', 'a', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager

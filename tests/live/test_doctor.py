@@ -67,7 +67,7 @@ def test_well(tap, doctor, program):
 
 
 def test_processes(tap, doctor, program):
-    with program.running() as pid:
+    with live.machine(is_shared=True), program.running() as pid:
         found = problems(doctor, pid)
         tap.check(set(found) == {'events-on'} and
                   found['events-on']['fix'] == f'clrsym attach {pid}',

@@ -234,8 +234,9 @@ def test_dying(tap, place, _):
                                    f'exec timeout --foreground -s KILL 2 {perf} "$@"\nexec {perf} "$@"\n',
                                    encoding='utf-8')
     (programs / 'perf').chmod(0o755)
-    code, _, errors = place.record('-a', '-F', 49, '-d', 5.8, '--every', 3, '-o', 'profiles',
-                                   PATH=f'{programs}:{os.environ["PATH"]}')
+    with live.machine(is_shared=False):
+        code, _, errors = place.record('-a', '-F', 49, '-d', 5.8, '--every', 3, '-o', 'profiles',
+                                       PATH=f'{programs}:{os.environ["PATH"]}')
     tap.check(code == 1 and 'perf has ended by itself; it is started again' in errors and
               'nothing could be recorded' in errors, 'perf dies in each interval', code, errors)
     tap.equal(place.left(), ([], []), 'nothing is left')

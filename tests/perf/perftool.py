@@ -40,7 +40,8 @@ def filter_path(programs):
 
 
 def environment(programs):
-    return {**programs.environment, 'CLRSYM_DAEMON': programs.clrsymd}
+    # ~/.debug has symbols of what was recorded on this machine before.
+    return {**programs.environment, 'CLRSYM_DAEMON': programs.clrsymd, 'HOME': programs.no_home}
 
 
 def script(programs, data, *arguments, settings=None, **options):
