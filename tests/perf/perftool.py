@@ -40,8 +40,7 @@ def filter_path(programs):
 
 
 def environment(programs):
-    # ~/.debug has symbols of what was recorded on this machine before.
-    return {**programs.environment, 'CLRSYM_DAEMON': programs.clrsymd, 'HOME': programs.no_home}
+    return {**programs.environment, 'CLRSYM_DAEMON': programs.clrsymd}
 
 
 def script(programs, data, *arguments, settings=None, **options):
@@ -55,7 +54,9 @@ def script(programs, data, *arguments, settings=None, **options):
 
 
 def without_linkage(text):
-    """The text without the names of linkage tables, which perf has of few libraries only."""
+    """The text without the names of linkage tables, which perf has of few libraries only, and of the vDSO, which it has
+    only where ~/.debug keeps one of an earlier recording."""
+    text = re.sub(r'( [0-9a-f]+ )\S+ \(\[vdso\]\)', r'\1[unknown] ([vdso])', text)
     return re.sub(r'( [0-9a-f]+ )(?:operator )?\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text)
 
 

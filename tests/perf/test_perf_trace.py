@@ -251,19 +251,28 @@ def check_explained(tap, programs, snapshot, data, plain):
     tap.equal(wrong[:5], [], 'explain: names of the program are by events, and unknown frames by none')
 
 
+KERNEL_FRAME = re.compile(r'^(\t +ffff[0-9a-f]{12}) (.*)$', re.M)
+
+
+def without_kernel(text):
+    """The text without names of kernel code: perf finds those of a kernel that was started again elsewhere."""
+    return KERNEL_FRAME.sub(r'\1', perftool.without_linkage(text))
+
+
 def check_verb(tap, programs, trace, snapshot, data, directory):
     """`clrsym report` prints what the filter prints, though it reads the recording itself."""
     direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
-    tap.check(done.returncode == 0 and perftool.without_linkage(done.stdout) == perftool.without_linkage(direct.stdout),
+    tap.check(done.returncode == 0 and without_kernel(done.stdout) == without_kernel(direct.stdout),
               'clrsym perf: text, as by the filter', done.stderr)
     own = done.stdout
     tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'
                         r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
               done.stderr)
-    # The recording is of a kernel that does not run here.
-    tap.check('clrsym: kernel code has no names: another kernel runs now' in done.stderr or
-              '([kernel.kallsyms])' not in own, 'kernel code without names: the reason', done.stderr)
+    # The kernel of the recording may run here.
+    unnamed = [frame for frame in KERNEL_FRAME.findall(own) if frame[1].startswith('[unknown] ')]
+    tap.check(bool(unnamed) == ('clrsym: kernel code has no names: another kernel runs now' in done.stderr),
+              f'kernel code, {len(unnamed)} frames without names: the reason', done.stderr)
     check_explained(tap, programs, snapshot, data, own)
     path = pathlib.Path(directory) / 'out.folded'
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '-o', path, '--names',

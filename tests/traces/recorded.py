@@ -109,7 +109,6 @@ class Programs:
         self.clrsym, self.clrsymd = (os.path.abspath(path) for path in
                                      (arguments.clrsym, arguments.clrsymd))
         self.plugin_dir = os.path.abspath(arguments.plugin_dir)
-        self.no_home = os.path.join(directory, 'no-home')
         self.environment = {**os.environ, 'BABELTRACE_PLUGIN_PATH': self.plugin_dir,
                             'LC_ALL': 'C.UTF-8', 'TZ': 'UTC',
                             'CLRSYM_SESSIONS': os.path.join(directory, 'no-sessions'),
