@@ -189,9 +189,9 @@ static bool list_methods(AnswerSource *source, MethodFilter *filter, const uint6
 
 bool verb_methods(const Options *options, GError **error)
 {
-        const unsigned choices = OPTION_BIT(OPTION_TIER) | OPTION_BIT(OPTION_MIN_VERSIONS) |
-                                 OPTION_BIT(OPTION_REJITTED) | OPTION_BIT(OPTION_OLDER) |
-                                 OPTION_BIT(OPTION_FLAG) | OPTION_BIT(OPTION_SORT);
+        const OptionSet choices = OPTION_BIT(OPTION_TIER) | OPTION_BIT(OPTION_MIN_VERSIONS) |
+                                  OPTION_BIT(OPTION_REJITTED) | OPTION_BIT(OPTION_OLDER) |
+                                  OPTION_BIT(OPTION_FLAG) | OPTION_BIT(OPTION_SORT);
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(GPatternSpec) pattern = NULL;
         MethodFilter filter = {.options = options};

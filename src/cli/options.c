@@ -264,6 +264,12 @@ static const char *to_sampler(const char *argument, void *member)
                        : "not perf, runtime, alloc, contention or exception";
 }
 
+static const char *to_off_cpu(const char *argument, void *member)
+{
+        *(SampledTime *)member = argument ? SAMPLED_BOTH : SAMPLED_WAITS;
+        return !argument || !strcmp(argument, "both") ? NULL : "not both";
+}
+
 static const char *to_call_graph(const char *argument, void *member)
 {
         static const char *const COPYING[] = {"both", "dwarf"};
@@ -491,6 +497,12 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                             .help = "perf (default), runtime, alloc, contention or exception"},
         [OPTION_ALLOC] = {0, "alloc", NULL, false, NULL, 0,
                           "where memory is allocated, in bytes: --sampler alloc"},
+        [OPTION_OFF_CPU] = {.name = "off-cpu",
+                            .argument = "both",
+                            .is_optional = true,
+                            .convert = to_off_cpu,
+                            .offset = MEMBER(time),
+                            .help = "where threads wait, in ns; both: and where they use CPUs"},
         [OPTION_CALL_GRAPH] =
                 {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                  "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},
@@ -538,7 +550,7 @@ static char *option_apply(Option option, const char *name, const char *argument,
 
         options->given |= OPTION_BIT(option);
         return wrong ? g_strdup_printf("--%s%s%s: %s", name, row->is_optional ? "=" : " ",
-                                       *argument ? argument : "\"\"", wrong)
+                                       argument && *argument ? argument : "\"\"", wrong)
                      : NULL;
 }
 

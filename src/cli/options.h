@@ -9,6 +9,7 @@
 #include "cli/record-source.h"
 #include "clrsym/clrsym.h"
 #include "lttng/trace-format.h"
+#include "record/sampler.h"
 
 #include <assert.h>
 #include <glib.h>
@@ -77,17 +78,18 @@ typedef enum Option {
         OPTION_FREQUENCY,
         OPTION_SAMPLER,
         OPTION_ALLOC,
+        OPTION_OFF_CPU,
         OPTION_CALL_GRAPH,
         OPTION_EVERY,
         OPTION_PUSH,
         _OPTION_MAX,
 } Option;
 
-typedef uint64_t OptionSet;
+__extension__ typedef unsigned __int128 OptionSet;
 
-static_assert(_OPTION_MAX <= 64, "an OptionSet has a bit for each option");
+static_assert(_OPTION_MAX <= 128, "an OptionSet has a bit for each option");
 
-#define OPTION_BIT(option) (UINT64_C(1) << (option))
+#define OPTION_BIT(option) ((OptionSet)1 << (option))
 
 /* For one verb, an option's argument and help where the table's do not fit. */
 typedef struct OptionText {
@@ -178,6 +180,7 @@ typedef struct Options {
         double seconds;
         uint64_t frequency;         /* a second */
         const RecordSource *source; /* of --sampler or --alloc; NULL: perf */
+        SampledTime time;           /* of --off-cpu */
         const char *call_graph;
         double every; /* seconds */
         const char *push;

@@ -13,6 +13,7 @@
 #include "cli/method-codes.h"
 #include "cli/output-form.h"
 #include "cli/perf-clock.h"
+#include "cli/perf-event-choice.h"
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
 #include "cli/perf-nettrace.h"
@@ -37,6 +38,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Lost events are reported if they are more than one in so many. */
+#define MISSING_WAITS 100
 
 typedef struct Naming {
         const PerfNaming *job;  /* borrowed */
@@ -163,53 +167,17 @@ static bool naming_survey(Naming *naming, GError **error)
         return false;
 }
 
-static bool choose_event(Naming *naming, GError **error)
+static bool naming_choose_event(Naming *naming, GError **error)
 {
-        const GPtrArray *events = naming->recording->events;
-        const RecordingEvent *most = NULL;
-        g_autoptr(GString) names = g_string_new(NULL);
-        guint i, n = 0;
+        const EventChoice choice = {
+                .recording = naming->recording,
+                .input = naming->input,
+                .wanted = naming->options->event,
+                .is_nettrace = naming->is_nettrace,
+                .is_single = naming->form != FORM_TEXT,
+        };
 
-        naming->event = naming->options->event;
-        for (i = 0; i < events->len; i++) {
-                const RecordingEvent *event = g_ptr_array_index(events, i);
-
-                if (g_str_has_prefix(event->name, OSR_COPIES_EVENT))
-                        continue;
-                g_string_append_printf(names, "%s%s (%" G_GUINT64_FORMAT " samples)",
-                                       n++ ? ", " : "", event->name, (guint64)event->n_samples);
-                if (naming->event && !strcmp(naming->event, event->name))
-                        return true;
-                /* Those of a .nettrace file are in the order of their table. */
-                if (!most || (event->n_samples > most->n_samples && !naming->is_nettrace))
-                        most = event;
-        }
-        if (naming->event) {
-                g_set_error(error, PERF_ERROR, 0, "no event %s in %s, but %s", naming->event,
-                            naming->input, names->str);
-                return false;
-        }
-        if (!most) {
-                g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "%s has no samples: record again",
-                            naming->input);
-                return false;
-        }
-        if (naming->is_nettrace && strcmp(most->name, PROFILE_EVENT_MANAGED)) {
-                g_set_error(error, PERF_ERROR, 0,
-                            "%s has no samples of the runtime's sampler, but %s: choose with "
-                            "--event",
-                            naming->input, names->str);
-                return false;
-        }
-        /* Text names the event of each sample of perf; stacks that are added up need one event. */
-        if (n == 1 || naming->form != FORM_TEXT || naming->is_nettrace)
-                naming->event = most->name;
-        if (n > 1 && naming->event)
-                g_ptr_array_add(naming->notes,
-                                g_strdup_printf("of several events only %s: choose with --event: "
-                                                "%s",
-                                                naming->event, names->str));
-        return true;
+        return event_choose(&choice, naming->notes, &naming->event, error);
 }
 
 static void note_stacks(Naming *naming)
@@ -367,6 +335,23 @@ static char *mappings_text(const Naming *naming)
         return NULL;
 }
 
+/* Waits that are not shown. */
+static void naming_print_waits(const Naming *naming)
+{
+        const SampleFile *file = &naming->file;
+
+        if (file->n_uncertain_waits)
+                message_print("clrsym",
+                              "%" PRIu64 " of %" PRIu64 " waits are left out: perf lost records of "
+                              "switches between threads",
+                              file->n_uncertain_waits, file->n_waits);
+        if (naming->recording->n_lost > file->n_waits / MISSING_WAITS && file->n_waits)
+                message_print("clrsym",
+                              "perf lost %" PRIu64 " events: waits are missing; record with "
+                              "--call-graph dwarf,4096, or for a shorter time",
+                              naming->recording->n_lost);
+}
+
 static void naming_print_summary(const Naming *naming)
 {
         const PerfSummary summary = {
@@ -389,6 +374,7 @@ static void naming_print_summary(const Naming *naming)
                               "a process",
                               name ? name : "a process", costly,
                               (int)(FILE_SYMBOLS_MAX_WORK >> 20));
+        naming_print_waits(naming);
         if (naming->kernel && kernel_symbols_reason(naming->kernel))
                 message_print("clrsym", "kernel code has no names: %s",
                               kernel_symbols_reason(naming->kernel));
@@ -418,7 +404,8 @@ static bool naming_name_sample(const QueuedSample *sample, void *data)
                 .time = sample->time,
                 .period = sample->period,
                 .comm = sample_file_comm(&naming->file, sample->tid, sample->time, buffer),
-                .event = event->name,
+                .event = event_shown(event->name, naming->event),
+                .leaf = sample->is_waiting_for_cpu ? PREEMPTED_NAME : NULL,
                 .chain = sample->chain,
                 .n_chain = sample->n_chain,
                 .max_frames = sample_file_max_frames(&naming->file, event),
@@ -637,7 +624,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
 static bool naming_run_nettrace(Naming *naming, GError **error)
 {
         if (!perf_nettrace_survey(naming->input, naming->recording, naming->maps, error) ||
-            !choose_event(naming, error))
+            !naming_choose_event(naming, error))
                 return false;
         return naming_write(naming, error);
 }
@@ -705,7 +692,7 @@ static bool naming_open(Naming *naming, GError **error)
 static bool naming_run(Naming *naming, GError **error)
 {
         if (!naming_open(naming, error) || !naming_survey(naming, error) ||
-            !choose_event(naming, error) || !open_handle(naming, error))
+            !naming_choose_event(naming, error) || !open_handle(naming, error))
                 return false;
         note_stacks(naming);
         if (!naming_find_processes(naming, error))

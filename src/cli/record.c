@@ -36,6 +36,12 @@
 
 #define MAX_TITLE 80 /* bytes of a command in it */
 
+/* Of the samples of perf, by their time. NULL: that with most samples. */
+static const char *const SAMPLED_EVENTS[_SAMPLED_TIME_MAX] = {
+        [SAMPLED_WAITS] = PROFILE_EVENT_OFF_CPU,
+        [SAMPLED_BOTH] = PROFILE_EVENT_WALL,
+};
+
 static int command_status;
 
 /* By its ending, which names a form. */
@@ -60,10 +66,14 @@ const char *verb_record_check(const Options *options)
                 return "it needs one of COMMAND, --pid PID and --all-cpus";
         if (options_has(options, OPTION_ALLOC) && options_has(options, OPTION_SAMPLER))
                 return "give --alloc or --sampler, not both";
+        if (options_has(options, OPTION_OFF_CPU) && record_source(options))
+                return "--off-cpu needs perf: no --sampler, no --alloc";
         if (has_pids && is_machine)
                 return "give --pid or --all-cpus, not both";
         if (!options->every)
                 return options->push ? "--push needs --every SEC" : NULL;
+        if (options_has(options, OPTION_OFF_CPU))
+                return "give --every or --off-cpu, not both: a wait can be longer than an interval";
         if (record_source(options))
                 return "--every needs perf: no --sampler, no --alloc";
         if (options->push)
@@ -182,7 +192,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         bool ok;
 
         naming.socket = recorder_socket(recorder);
-        naming.event = source ? source->event : NULL;
+        naming.event = source ? source->event : SAMPLED_EVENTS[options->time];
         /* The names are those of the daemon of this very recording. */
         naming.given |= OPTION_BIT(OPTION_FORCE);
         activity = activity_new(recorder, options->style);
@@ -191,7 +201,9 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         if (g_error_matches(failure, PERF_ERROR, PERF_NO_SAMPLES))
                 g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "nothing was sampled: %s",
                             source ? source->nothing
-                                   : "what was recorded used no CPU, or ended too early");
+                            : options->time == SAMPLED_WAITS
+                                    ? "no thread waited"
+                                    : "what was recorded used no CPU, or ended too early");
         else if (failure)
                 g_propagate_error(error, g_steal_pointer(&failure));
         if (ok)
@@ -358,6 +370,7 @@ bool verb_record(const Options *options, GError **error)
         RecorderSettings settings = {
                 .frequency = frequency,
                 .call_graph = call_graph,
+                .time = options->time,
                 .seconds = options->seconds,
                 .is_whole_machine = options_has(options, OPTION_ALL_CPUS),
                 .pids = options->targets ? (const pid_t *)(const void *)options->targets->data
@@ -376,6 +389,10 @@ bool verb_record(const Options *options, GError **error)
         settings.samples = source ? source->samples : EVENTPIPE_SAMPLES_THREADS;
         if (!perf)
                 settings.no_perf = source ? NULL : NO_PERF;
+        if (!perf && options->time != SAMPLED_CPU) {
+                g_set_error_literal(error, PERF_ERROR, 0, NO_PERF "; " WAITS_ADVICE);
+                return false;
+        }
         if (!perf && options->every) {
                 g_set_error_literal(error, PERF_ERROR, 0, NO_PERF);
                 return false;

@@ -30,11 +30,9 @@ static void top_summary_append_cpu(const TopSummary *top, GString *out, const Pr
         number_append_duration(out, cpu);
         g_string_append(out, " of CPU in ");
         number_append_duration(out, top->duration);
-        g_string_append(
-                out,
-                cpu < top->duration / WAITING_SHARE
-                        ? ": it mostly waited (--sampler runtime shows where .NET threads wait)\n"
-                        : "\n");
+        g_string_append(out, cpu < top->duration / WAITING_SHARE
+                                     ? ": it mostly waited (--off-cpu shows where)\n"
+                                     : "\n");
 }
 
 /* What was recorded, in numbers. */

@@ -157,8 +157,8 @@ static const Verb VERBS[] = {
         {.name = "record",
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(SAMPLER) |
-                         BIT(ALLOC) | BIT(CALL_GRAPH) | BIT(OUTPUT) | BIT(FORMAT) | BIT(STYLE) |
-                         BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
+                         BIT(ALLOC) | BIT(OFF_CPU) | BIT(CALL_GRAPH) | BIT(OUTPUT) | BIT(FORMAT) |
+                         BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,

@@ -112,6 +112,18 @@ static bool chain_namer_add_unknown(ChainNamer *namer)
         return batch_resolver_set_unknown(&namer->namer->resolver, entry);
 }
 
+/* A frame that stands for no code. */
+static bool chain_namer_add_leaf(ChainNamer *namer, const char *name)
+{
+        Entry *entry = name ? batch_add_entry(&namer->namer->batch) : NULL;
+
+        if (!entry)
+                return !name;
+        entry->frame = frames_symbol(&namer->namer->frames, NAMED_KERNEL, name, NULL);
+        entry->source = FRAME_SOURCE_MARK;
+        return entry->frame != INDEX_NONE;
+}
+
 static bool chain_namer_add_chain(ChainNamer *namer, Chain chain, unsigned max_frames)
 {
         unsigned n = 0;
@@ -152,7 +164,7 @@ bool chain_namer_add(ChainNamer *namer, const ChainSample *sample)
         if (!chain_has_links(chain))
                 chain = chain_of(&sample->ip, 1);
         namer->namer->resolver.counts.n[COUNT_SAMPLES]++;
-        if (!chain_namer_add_sample(namer, sample) ||
+        if (!chain_namer_add_sample(namer, sample) || !chain_namer_add_leaf(namer, sample->leaf) ||
             !chain_namer_add_chain(namer, chain, sample->max_frames))
                 return namer_fail_no_memory(namer->namer);
         if (!namer_is_full(namer->namer))

@@ -8,5 +8,8 @@
 
 #include <linux/perf_event.h>
 
+/* The name that clrsym record gives the event of threads that lose their CPU. */
+#define OFF_CPU_EVENT "off-cpu"
+
 /* To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
 char *event_name_of_attr(const struct perf_event_attr *attr);

@@ -475,22 +475,40 @@ const struct perf_event_attr *perf_data_attr(const PerfData *data,
         return event ? &event->attr : NULL;
 }
 
-uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *record)
+bool perf_data_id(const PerfData *data, const struct perf_event_header *record,
+                  PerfRecordId *ret_id)
 {
         /* Members of the id after the time, which is at the end of a record. */
         static const uint64_t AFTER[] = {PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
                                          PERF_SAMPLE_IDENTIFIER};
         const struct perf_event_attr *attr = &g_array_index(data->attrs, PerfAttr, 0).attr;
+        const bool has_thread = attr->sample_type & PERF_SAMPLE_TID;
         const uint64_t *end =
                 (const uint64_t *)(const void *)((const uint8_t *)record + record->size);
         size_t i, words = 1;
+        int32_t thread[2];
 
         if (record->type >= PERF_RECORD_USER_FIRST || !attr->sample_id_all ||
             !(attr->sample_type & PERF_SAMPLE_TIME))
-                return 0;
+                return false;
         for (i = 0; i < G_N_ELEMENTS(AFTER); i++)
                 words += (attr->sample_type & AFTER[i]) != 0;
-        return sizeof(*record) + words * sizeof(*end) <= record->size ? *(end - words) : 0;
+        if (sizeof(*record) + (words + has_thread) * sizeof(*end) > record->size)
+                return false;
+        *ret_id = (PerfRecordId){.pid = -1, .tid = -1, .time = *(end - words)};
+        if (has_thread) {
+                memcpy(thread, end - words - 1, sizeof(thread));
+                ret_id->pid = thread[0];
+                ret_id->tid = thread[1];
+        }
+        return true;
+}
+
+uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *record)
+{
+        PerfRecordId id;
+
+        return perf_data_id(data, record, &id) ? id.time : 0;
 }
 
 bool comm_record_read(CommRecord *ret, const struct perf_event_header *record)

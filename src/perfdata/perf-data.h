@@ -131,6 +131,14 @@ const PerfAttr *perf_data_event(const PerfData *data, const struct perf_event_he
 const struct perf_event_attr *perf_data_attr(const PerfData *data,
                                              const struct perf_event_header *record);
 
-/* The time of a record that is not a sample, in ns of perf's clock; 0: it has none, as perf's own
- * records. */
+/* Who was on the CPU at a record that is not a sample, and when. */
+typedef struct PerfRecordId {
+        int32_t pid, tid; /* -1: not recorded */
+        uint64_t time;    /* ns of perf's clock */
+} PerfRecordId;
+
+/* False: the record has no time, as perf's own records, or is too short for it. */
+bool perf_data_id(const PerfData *data, const struct perf_event_header *record,
+                  PerfRecordId *ret_id);
+/* The time alone; 0: the record has none. */
 uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *record);

@@ -239,6 +239,8 @@ const ProfileUnit *profile_event_unit(const char *event)
                 {PROFILE_EVENT_ALLOC, {"byte", "BYTES", "bytes", false, true, false}},
                 {PROFILE_EVENT_CONTENTION,
                  {"nanosecond", "TIME", "nanoseconds", true, true, false}},
+                {PROFILE_EVENT_OFF_CPU, {"nanosecond", "TIME", "nanoseconds", true, true, false}},
+                {PROFILE_EVENT_WALL, {"nanosecond", "TIME", "nanoseconds", true, true, false}},
                 {PROFILE_EVENT_EXCEPTION, {"sample", "EXCEPTIONS", "count", false, false, false}},
         };
         size_t i;

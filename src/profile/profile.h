@@ -9,6 +9,8 @@
  * and every format escapes the rest as its readers need it.
  */
 
+#include "perfdata/event-name.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,6 +91,10 @@ uint64_t profile_count(const Profile *profile);
 #define PROFILE_EVENT_ALLOC      "alloc"
 #define PROFILE_EVENT_CONTENTION "contention"
 #define PROFILE_EVENT_EXCEPTION  "exception"
+/* The event of samples of threads that lost their CPU, weighed by the time until they got one; and
+ * of these together with the samples of the CPU's time. */
+#define PROFILE_EVENT_OFF_CPU OFF_CPU_EVENT
+#define PROFILE_EVENT_WALL    "wall-clock"
 /* The leaf of a sample by the runtime's sampler, of a thread that is not in managed code. */
 #define PROFILE_NOT_MANAGED "[native code, or waiting]"
 

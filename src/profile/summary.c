@@ -97,7 +97,11 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
 {
         const ProfileUnit *unit = profile_event_unit(options->event);
 
-        append_counted(out, summary->n_samples, unit->noun);
+        /* Each sample counts for its ns. */
+        if (unit->is_time && unit->is_weighed && !summary->n_before)
+                number_append_duration(out, summary->period);
+        else
+                append_counted(out, summary->n_samples, unit->noun);
         if (summary->n_before) {
                 append_time(out, unit->is_time ? summary->period : 0);
                 g_string_append(out, ", before ");
@@ -111,7 +115,7 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
                 g_string_append(out,
                                 " (by the runtime: managed frames only, of every thread, at safe "
                                 "points)");
-        append_time(out, unit->is_time ? summary->period : 0);
+        append_time(out, unit->is_time && !unit->is_weighed ? summary->period : 0);
         g_string_append(out, " in ");
         append_counted(out, summary->n_threads, "thread");
         if (summary->duration) {

@@ -234,6 +234,7 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         SamplerSettings sampler = {.perf = settings->perf,
                                    .frequency = settings->frequency,
                                    .call_graph = settings->call_graph,
+                                   .time = settings->time,
                                    .is_whole_machine = settings->is_whole_machine,
                                    .is_divided = settings->interval > 0,
                                    .wake_fd = recorder->signal_fd};
@@ -300,7 +301,8 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
                 return true;
         if (!recorder_is_interrupted(recorder) && recorder_subjects_have_ended(recorder))
                 return recorder_set_ended(recorder, error);
-        if (settings->interval > 0 || recorder_is_interrupted(recorder)) {
+        if (settings->interval > 0 || settings->time != SAMPLED_CPU ||
+            recorder_is_interrupted(recorder)) {
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
         }

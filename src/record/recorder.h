@@ -12,6 +12,7 @@
 
 #include "attach/eventpipe-session.h"
 #include "record/jit-memory.h"
+#include "record/sampler.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@ typedef struct RecorderSettings {
         const char *no_perf;      /* why it cannot be used; NULL: it is not wanted */
         EventPipeSamples samples; /* without perf: what the runtimes sample */
         const char *frequency, *call_graph;
+        SampledTime time;      /* with perf */
         double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */
         bool is_whole_machine; /* and every .NET process on it; else PIDS and COMMAND */

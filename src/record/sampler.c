@@ -2,12 +2,14 @@
 #include "record/sampler.h"
 
 #include "perf/osr-callers.h"
+#include "perfdata/event-name.h"
 #include "record/spawn.h"
 #include "util/child.h"
 #include "util/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +39,9 @@
  * write no more than MAX_COPIED_BYTES a second. */
 #define MAX_COPIED_BYTES (UINT64_C(40) << 20)
 static const unsigned COPIED_SIZES[] = {16384, 8192, 4096};
+/* Bytes of the copy of a stack that waits, of which 99.5 % fit in; perf loses larger ones from some
+ * 50,000 switches a second on. */
+#define WAITS_COPY_SIZE 8192
 /* Bytes of memory for each CPU, for what perf has not read yet. Other users than root may not have
  * as much. */
 #define BUFFER "4M"
@@ -154,6 +159,29 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             words ? words : "it reports nothing");
 }
 
+/* May this user have samples of code in the kernel, where a thread loses its CPU? */
+static bool sampler_may_sample_kernel(void)
+{
+        g_autofree char *status = NULL;
+        const char *line;
+        uint64_t capabilities = 0;
+
+        if (geteuid() == 0 || sampler_paranoid() < 2)
+                return true;
+        if (g_file_get_contents("/proc/self/status", &status, NULL, NULL) &&
+            (line = strstr(status, "\nCapEff:")))
+                capabilities = g_ascii_strtoull(line + strlen("\nCapEff:"), NULL, 16);
+        return capabilities & (UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_PERFMON);
+}
+
+static void sampler_set_hidden(GError **error)
+{
+        g_set_error(error, SPAWN_ERROR, 0,
+                    "perf may not see where threads wait: kernel.perf_event_paranoid is %d; run "
+                    "sudo sysctl kernel.perf_event_paranoid=1, or clrsym as root; " WAITS_ADVICE,
+                    sampler_paranoid());
+}
+
 static bool sampler_enable(Sampler *sampler, int wake_fd)
 {
         const gint64 deadline = g_get_monotonic_time() + START_LIMIT;
@@ -202,7 +230,7 @@ static uint64_t sampler_frequency(const SamplerSettings *settings)
 /* Copies of stacks a second, besides the samples. */
 static unsigned sampler_copies(const SamplerSettings *settings)
 {
-        if (!HIDES_CALLERS)
+        if (!HIDES_CALLERS || settings->time == SAMPLED_WAITS)
                 return 0;
         switch (sampler_source(settings)) {
         case STACKS_BY_POINTERS:
@@ -237,26 +265,58 @@ char *sampler_call_graph(const char *frequency)
         return g_strdup("fp");
 }
 
-/* The events, for perf. */
-static void sampler_add_events(const SamplerSettings *settings, GPtrArray *argv)
+/* The events of the CPU's time, for perf. */
+static void sampler_add_cpu_events(const SamplerSettings *settings, GPtrArray *argv)
 {
         static const char COPIES[] =
                 "cpu-clock/name=" OSR_COPIES_EVENT ",freq=%u,call-graph=dwarf,stack-size=%u/";
         const unsigned n = sampler_copies(settings), size = sampler_copy_size(settings);
         g_autofree char *copies = g_strdup_printf(COPIES, n, size);
+        /* Times that are added to waits must be ns. */
+        const bool is_clock = settings->time == SAMPLED_BOTH;
 
-        if (sampler_source(settings) == STACKS_BY_COPIES) {
-                g_ptr_array_add(argv, g_strdup_printf("--call-graph=dwarf,%u", size));
-                return;
-        }
-        g_ptr_array_add(argv, g_strdup("--call-graph=fp"));
         /* In a group, both begin at once when a thread gets a CPU. */
         if (n && sampler_source(settings) == STACKS_BY_BOTH) {
                 g_ptr_array_add(argv, g_strdup_printf("--event={cpu-clock,%s}", copies));
-        } else if (n) {
-                g_ptr_array_add(argv, g_strdup("--event=cycles:P"));
-                g_ptr_array_add(argv, g_strdup_printf("--event=%su", copies));
+        } else if (n || is_clock) {
+                g_ptr_array_add(argv,
+                                g_strdup(is_clock ? "--event=cpu-clock" : "--event=cycles:P"));
+                if (n)
+                        g_ptr_array_add(argv, g_strdup_printf("--event=%su", copies));
         }
+}
+
+/*
+ * A sample of each thread that loses its CPU, and a record of each switch: the one has the stack,
+ * the other the time until the thread gets a CPU again. Both are the kernel's, so that the stack
+ * has its frames, too.
+ */
+static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *argv)
+{
+        static const char WAITS[] = "--event=context-switches/name=" OFF_CPU_EVENT ",period=1";
+
+        const bool is_copied = sampler_source(settings) == STACKS_BY_COPIES;
+
+        /* Threads wait in libc, which keeps no frame pointers. */
+        if (!HIDES_CALLERS)
+                g_ptr_array_add(argv, g_strconcat(WAITS, "/", NULL));
+        else
+                g_ptr_array_add(argv, g_strdup_printf("%s,call-graph=dwarf,stack-size=%u/", WAITS,
+                                                      is_copied ? sampler_copy_size(settings)
+                                                                : WAITS_COPY_SIZE));
+        g_ptr_array_add(argv, g_strdup("--switch-events"));
+}
+
+static void sampler_add_events(const SamplerSettings *settings, GPtrArray *argv)
+{
+        g_ptr_array_add(argv, sampler_source(settings) == STACKS_BY_COPIES
+                                      ? g_strdup_printf("--call-graph=dwarf,%u",
+                                                        sampler_copy_size(settings))
+                                      : g_strdup("--call-graph=fp"));
+        if (settings->time != SAMPLED_WAITS)
+                sampler_add_cpu_events(settings, argv);
+        if (settings->time != SAMPLED_CPU)
+                sampler_add_wait_events(settings, argv);
 }
 
 /* Other programs may keep all CPUs busy. */
@@ -383,6 +443,10 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
 {
         Sampler *sampler = NULL;
 
+        if (settings->time != SAMPLED_CPU && !sampler_may_sample_kernel()) {
+                sampler_set_hidden(error);
+                return NULL;
+        }
         if (!settings->is_whole_machine && sampler_may_record_machine(settings))
                 sampler = sampler_try(scratch, settings, /* is_machine= */ true, /* error= */ NULL);
         return sampler ? sampler

@@ -12,9 +12,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The time of threads that is sampled. */
+typedef enum SampledTime {
+        SAMPLED_CPU,   /* while they have a CPU */
+        SAMPLED_WAITS, /* while they have none, by PROFILE_EVENT_OFF_CPU */
+        SAMPLED_BOTH,
+        _SAMPLED_TIME_MAX,
+} SampledTime;
+
+/* For users who cannot have waits by perf. */
+#define WAITS_ADVICE "--sampler runtime shows where .NET threads wait, without perf"
+
 typedef struct SamplerSettings {
-        const char *perf;       /* its path */
-        const char *frequency;  /* samples a second, as perf takes it */
+        const char *perf;      /* its path */
+        const char *frequency; /* samples a second, as perf takes it */
+        SampledTime time;
         const char *call_graph; /* "fp", "dwarf" or "both"; after the last two also ",BYTES" */
         bool is_whole_machine;  /* that is wanted; else PIDS, */
         const pid_t *pids;      /* and what they start */

@@ -77,9 +77,16 @@ static bool record_is_of_process(uint32_t type)
         }
 }
 
+/* Such a record has its process in its id. */
+static bool record_is_of_switch(uint32_t type)
+{
+        return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+}
+
 static bool narrowing_wants(const Narrowing *narrowing, const struct perf_event_header *record)
 {
         const PerfData *data = &narrowing->rewrite.data;
+        PerfRecordId id;
         uint64_t time;
         uint32_t bytes;
         int32_t pid;
@@ -87,6 +94,9 @@ static bool narrowing_wants(const Narrowing *narrowing, const struct perf_event_
         if (record->type == PERF_RECORD_SAMPLE)
                 return sample_process(perf_data_attr(data, record), record, &pid, &time) &&
                        process_scope_has(narrowing->scope, pid, time);
+        if (record_is_of_switch(record->type))
+                return perf_data_id(data, record, &id) &&
+                       process_scope_has(narrowing->scope, id.pid, id.time);
         if (!record_is_of_process(record->type) || record->size < sizeof(*record) + sizeof(pid))
                 return true;
         memcpy(&bytes, record + 1, sizeof(bytes));

@@ -2,6 +2,7 @@
 #include "unwind/sample-file.h"
 
 #include "perfdata/error.h"
+#include "perfdata/event-name.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +19,34 @@ static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
 /* The most words that a chain can have: those of a record, and of a walk. */
 #define MAX_CHAIN (1u << 14)
 
+static bool event_is_off_cpu(const PerfAttr *event)
+{
+        /* perf can add ":u" and the like. */
+        return event->name && g_str_has_prefix(event->name, OFF_CPU_EVENT);
+}
+
+static bool sample_file_has_waits(const SampleFile *file)
+{
+        const GArray *attrs = file->data.attrs;
+        guint i;
+
+        for (i = 0; i < attrs->len; i++)
+                if (event_is_off_cpu(&g_array_index(attrs, PerfAttr, i)))
+                        return true;
+        return false;
+}
+
 bool sample_file_open(SampleFile *ret_file, const char *path, GError **error)
 {
         *ret_file = (SampleFile){
                 .spaces = address_spaces_new(),
                 .names = thread_names_new(),
         };
-        return perf_data_open(&ret_file->data, path, error);
+        if (!perf_data_open(&ret_file->data, path, error))
+                return false;
+        if (sample_file_has_waits(ret_file))
+                ret_file->switches = switches_new(SWITCHES_MAX);
+        return true;
 }
 
 void sample_file_close(SampleFile *file)
@@ -33,6 +55,7 @@ void sample_file_close(SampleFile *file)
         g_clear_pointer(&file->walk, stack_walk_free);
         g_clear_pointer(&file->spaces, address_spaces_free);
         g_clear_pointer(&file->names, thread_names_free);
+        g_clear_pointer(&file->switches, switches_free);
         g_clear_pointer(&file->chains, fclose);
         g_clear_pointer(&file->max_frames, g_free);
         osr_callers_deinit(&file->callers);
@@ -85,9 +108,12 @@ static void scan_take_record(void *data, const struct perf_event_header *record)
 {
         const SampleScan *scan = data;
         const uint64_t time = perf_data_time(&scan->file->data, record);
+        PerfRecordId id;
 
         address_spaces_take(scan->file->spaces, record, time);
         thread_names_take(scan->file->names, record, time);
+        if (scan->file->switches && perf_data_id(&scan->file->data, record, &id))
+                switches_take(scan->file->switches, &id, record);
         if (scan->calls->record)
                 scan->calls->record(scan->calls->data, record, time);
 }
@@ -234,10 +260,22 @@ unsigned sample_file_max_frames(const SampleFile *file, const PerfAttr *event)
         return file->max_frames[sample_file_event(file, event)];
 }
 
-static bool sample_file_queue(const SampleFile *file, SampleQueue *queue, const PerfAttr *event,
+/* Gives ROW, of a thread that lost its CPU, the ns of its wait. False: there was none, or it is not
+ * known. */
+static bool sample_file_weigh(SampleFile *file, QueuedSample *row)
+{
+        const WaitKind kind = switches_find(file->switches, row->tid, row->time, &row->period);
+
+        row->is_waiting_for_cpu = kind == WAIT_FOR_CPU;
+        file->n_waits++;
+        file->n_uncertain_waits += kind == WAIT_UNCERTAIN;
+        return row->period > 0;
+}
+
+static bool sample_file_queue(SampleFile *file, SampleQueue *queue, const PerfAttr *event,
                               const PerfSample *sample)
 {
-        const QueuedSample row = {
+        QueuedSample row = {
                 .time = sample->time,
                 .ip = sample->ip,
                 .period = sample->period,
@@ -248,6 +286,10 @@ static bool sample_file_queue(const SampleFile *file, SampleQueue *queue, const 
                 .n_chain = (uint32_t)sample->n_chain,
         };
 
+        /* Thread 0 is a CPU without work, and the kernel calls a thread -1 that has ended. */
+        if (file->switches && event_is_off_cpu(event) &&
+            (sample->tid <= 0 || !sample_file_weigh(file, &row)))
+                return true;
         return sample_queue_add(queue, &row, sample->chain);
 }
 
@@ -297,6 +339,7 @@ bool sample_file_read(SampleFile *file, QueuedSampleFn fn, void *data, GError **
         bool ok;
 
         sample_file_rewind(file);
+        file->n_waits = file->n_uncertain_waits = 0;
         if (file->chains)
                 rewind(file->chains);
         sample_queue_init(&queue, fn, data);

@@ -12,6 +12,7 @@
 
 #include "perfdata/address-space.h"
 #include "perfdata/perf-data.h"
+#include "perfdata/switches.h"
 #include "perfdata/thread-names.h"
 #include "unwind/sample-queue.h"
 #include "unwind/stack-walk.h"
@@ -22,13 +23,16 @@ typedef struct SampleFile {
         PerfData data;
         AddressSpaces *spaces; /* owned */
         ThreadNames *names;    /* owned */
+        Switches *switches;    /* owned; NULL: there are no samples of OFF_CPU_EVENT */
         StackWalk *walk;       /* owned; NULL: chains are as perf recorded them */
         FILE *chains;          /* owned: what the walk has found; NULL: nothing */
         OsrCallers callers;
         unsigned *max_frames; /* owned: by event */
         uint64_t n_samples;
         uint64_t n_damaged; /* samples that are shorter than their members: they are left out */
-        int (*stops)(void); /* not 0: reading ends; NULL: it never does */
+        uint64_t n_waits;   /* samples of OFF_CPU_EVENT that the last third reading has seen */
+        uint64_t n_uncertain_waits; /* of these: left out, because records are missing */
+        int (*stops)(void);         /* not 0: reading ends; NULL: it never does */
 } SampleFile;
 
 /* PATH is a regular file. To be closed in both cases. */
@@ -51,7 +55,8 @@ bool sample_file_scan(SampleFile *file, const StackSources *sources, const Sampl
 /* The second reading: CALLS gets the samples with their callers, in the order of the file. */
 bool sample_file_walk(SampleFile *file, const SampleFileCalls *calls, GError **error);
 
-/* The third reading. False also if FN has ended it; then ERROR is not set. */
+/* The third reading. Samples of OFF_CPU_EVENT have the ns of the wait as their period. False also
+ * if FN has ended it; then ERROR is not set. */
 bool sample_file_read(SampleFile *file, QueuedSampleFn fn, void *data, GError **error);
 
 /* perf's limit of frames for samples of EVENT; UINT_MAX: chains that are cut have a mark. */

@@ -23,8 +23,9 @@ typedef struct QueuedSample {
         uint64_t due;    /* the same; without a time, that of the newest sample before */
         uint64_t number; /* in the order of the file */
         uint64_t ip, period;
-        int32_t pid, tid, cpu; /* as PerfSample has them */
-        uint32_t event;        /* number of the event's attributes */
+        int32_t pid, tid, cpu;   /* as PerfSample has them */
+        uint32_t event;          /* number of the event's attributes */
+        bool is_waiting_for_cpu; /* of OFF_CPU_EVENT: the thread could have run */
         uint32_t n_chain;
         uint64_t chain[];
 } QueuedSample;

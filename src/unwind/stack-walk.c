@@ -32,6 +32,7 @@ struct StackWalk {
         StackPairs pairs;
         ThreadRoots roots;      /* by the chains of samples without a copy */
         const PerfAttr *paired; /* of samples that copies belong to; NULL: of none */
+        const PerfAttr *copies; /* the event of these copies; NULL without PAIRED */
         unsigned max_frames;    /* perf's limit for these */
         bool is_missing;        /* a file with frames of this sample */
         bool is_spent;          /* the process of this sample has cost too much */
@@ -107,7 +108,7 @@ void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_e
         uint64_t begin;
         size_t n;
 
-        if (walk->paired && perf_sample_has(&event->attr) && sample->regs)
+        if (walk->paired && event == walk->copies && sample->regs)
                 stack_pairs_add(&walk->pairs,
                                 &(const StackPair){.time = sample->time,
                                                    .offset = walk->data->next - record->size,
@@ -123,7 +124,7 @@ void stack_walk_begin(StackWalk *walk)
 {
         /* Compressed records have no place in the file, where a copy could be found again. */
         if (perf_data_is_compressed(walk->data))
-                walk->paired = NULL;
+                walk->paired = walk->copies = NULL;
 }
 
 static MappingKind stack_walk_kind(const StackWalk *walk, const SpaceMapping *mapping)
@@ -516,7 +517,7 @@ StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
         const bool has_stack = perf_sample_has(&event->attr);
         unsigned n;
 
-        if (walk->paired && has_stack)
+        if (walk->paired && event == walk->copies)
                 return WALK_DROPPED;
         if (event == walk->paired || (walk->methods && perf_sample_is_chain(&event->attr)))
                 return stack_walk_pointers(walk, event, sample, ret_chain, ret_n);
@@ -545,9 +546,12 @@ static void stack_walk_find_pairs(StackWalk *walk)
         for (i = 0; i < attrs->len; i++)
                 for (j = 0; j < attrs->len && !walk->paired; j++) {
                         const PerfAttr *event = &g_array_index(attrs, PerfAttr, i);
+                        const PerfAttr *copies = &g_array_index(attrs, PerfAttr, j);
 
-                        if (stack_pairs_are(&event->attr, &g_array_index(attrs, PerfAttr, j).attr))
+                        if (stack_pairs_are(&event->attr, &copies->attr)) {
                                 walk->paired = event;
+                                walk->copies = copies;
+                        }
                 }
         if (walk->paired)
                 walk->max_frames = walk->paired->attr.sample_max_stack

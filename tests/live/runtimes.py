@@ -48,6 +48,7 @@ TESTS = {
     # One with GCAllocationTick, one with AllocationSampled.
     'test_record_events.py': ('8', NEWEST),
     'test_record_push.py': (NEWEST,),
+    'test_record_waits.py': BOTH,
     # `dotnet watch` is the SDK's.
     'test_reload.py': (OWN,),
     'test_same_events.py': ALL,

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record --off-cpu` of a program that waits in four ways and measures each by its own clock, with each runtime."""
+
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+WAITS = 'Lock', 'Input', 'Sleep', 'Await'
+COMPUTES = 'Compute'
+PREEMPTED = '[waits for a CPU]'
+# A method computes for a moment before and after it waits, and the runtime spins.
+MAX_DEVIATION = 0.05
+
+
+def spent(stacks, method):
+    """ns in METHOD, with what it called: without a CPU that it gave away, and without one that was taken from it."""
+    ours = {stack: n for stack, n in stacks.items()
+            if any(frame.startswith(f'Waits.Program.{method}(') for frame in stack)}
+    taken = sum(n for stack, n in ours.items() if stack[-1] == PREEMPTED)
+    return sum(ours.values()) - taken, taken
+
+
+def is_near(ours, theirs, deviation=MAX_DEVIATION):
+    return abs(ours - theirs) <= deviation * theirs
+
+
+def record(tap, place, what, arguments, command):
+    """(ns of each method by the program, stacks, messages) or None"""
+    code, output, errors = place.record(*arguments, '-o', 'a.folded', '--', *command)
+    named = re.search(r' managed frames: ([\d.]+)% named', errors)
+    if not tap.check(code == 0 and named and float(named[1]) >= 99.5, f'{what}: named', code, output, errors):
+        return None
+    ns = dict(zip((*WAITS, COMPUTES), map(int, output.split())))
+    return ns, perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')), errors
+
+
+def test_waits(tap, place, command, what):
+    found = record(tap, place, what, ['--off-cpu'], command)
+    if not found:
+        return
+    ns, stacks, errors = found
+    for method in WAITS:
+        slept, taken = spent(stacks, method)
+        tap.check(is_near(slept + taken, ns[method]), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
+    tap.check(re.match(r'\d+\.\d\d s of off-cpu in \d+ threads, over', errors), f'{what}: the first line of the summary', errors)
+    slept, _ = spent(stacks, COMPUTES)
+    tap.check(slept < 0.02 * ns[COMPUTES], f'{what}: {COMPUTES}() does not wait: {slept} ns', errors)
+
+
+def test_both(tap, place, command, what):
+    found = record(tap, place, what, ['--off-cpu=both', '-F', '997'], command)
+    if not found:
+        return
+    ns, stacks, errors = found
+    for method in (*WAITS, COMPUTES):
+        ours = sum(spent(stacks, method))
+        tap.check(is_near(ours, ns[method]), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
+
+
+def test_pid(tap, place, command, what):
+    with live.child([*command, '5'], stdout=-1) as process:
+        process.stdout.readline()
+        code, _, errors = place.record('--off-cpu', '-d', 2, '-p', process.pid, '-o', 'a.folded')
+        stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
+        # It waits in one of the methods, and by turns.
+        for method in WAITS:
+            slept, taken = spent(stacks, method)
+            tap.check(1e9 < slept + taken < 2.2e9, f'{what}: -p: {method}() waits {slept} + {taken} of 2 s', code, errors)
+
+
+def test_usage(tap, place):
+    for arguments, text in ((['--off-cpu=all'], '--off-cpu=all: not both'), (['--off-cpu', '--alloc'], '--off-cpu needs perf'),
+                            (['--off-cpu', '--every', '1', '-o', 'x'], 'not both: a wait can be longer')):
+        code, _, errors = place.record(*arguments, '--', 'true')
+        tap.check(code == 2 and text in errors, f'usage: {" ".join(arguments)}', code, errors)
+    code, _, errors = place.record('--off-cpu', '--', 'true', PATH=str(place.directory))
+    tap.check(code == 1 and '--sampler runtime shows where .NET threads wait' in errors, 'without perf: what helps', code, errors)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    for version, command in runtimes.commands(tap, __file__, directory, 'waits', 'clrsym-waits'):
+        place = test_record.Place(programs, directory, f'place-{version}')
+        for check in test_waits, test_both, test_pid:
+            check(tap, place, command, f'.NET {version}')
+        tap.equal(place.left(), ([], []), 'nothing is left')
+    test_usage(tap, test_record.Place(programs, directory, 'usage'))
+
+
+if __name__ == '__main__':
+    recorded.main(test)

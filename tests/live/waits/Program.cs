@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads that wait in four ways, each in a method of its own: for a lock, for input, for a time, for a task; and one
+// that computes for as long. `Program [SECONDS]` prints the ns that each of these methods took, by its own clock. With
+// SECONDS, it goes on for so long, and prints a line when it begins.
+using System;
+using System.Diagnostics;
+using System.Globalization;
+using System.IO;
+using System.IO.Pipes;
+using System.Runtime.CompilerServices;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Waits;
+
+static class Program
+{
+    const int Milliseconds = 40;
+    static int times = 20;
+    static readonly object Gate = new();
+    static readonly long[] Waited = new long[5];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Lock()
+    {
+        lock (Gate)
+            return Stopwatch.GetTimestamp();
+    }
+
+    /* The methods do something after the wait, so that optimized code cannot jump into it. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Input(Stream stream)
+    {
+        stream.ReadByte();
+        return Stopwatch.GetTimestamp();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Sleep()
+    {
+        Thread.Sleep(Milliseconds);
+        return Stopwatch.GetTimestamp();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Await(Task task)
+    {
+        task.Wait();
+        return Stopwatch.GetTimestamp();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Compute()
+    {
+        var end = Stopwatch.GetTimestamp() + Milliseconds * Stopwatch.Frequency / 1000;
+
+        while (Stopwatch.GetTimestamp() < end)
+            Thread.SpinWait(10);
+        return Stopwatch.GetTimestamp();
+    }
+
+    static Thread Repeat(int index, Func<long> wait, Action before = null)
+    {
+        var thread = new Thread(() =>
+        {
+            for (var i = 0; i < times; i++)
+            {
+                before?.Invoke();
+                var begin = Stopwatch.GetTimestamp();
+                Waited[index] += wait() - begin;
+            }
+        });
+
+        thread.Start();
+        return thread;
+    }
+
+    static void Main(string[] arguments)
+    {
+        if (arguments.Length > 0)
+        {
+            times = int.Parse(arguments[0], CultureInfo.InvariantCulture) * 1000 / Milliseconds;
+            Console.WriteLine("begins");
+        }
+        using var writer = new AnonymousPipeServerStream(PipeDirection.Out);
+        using var reader = new AnonymousPipeClientStream(PipeDirection.In, writer.ClientSafePipeHandle);
+        using var held = new SemaphoreSlim(0);
+        var end = false;
+        /* Holds the lock for the time that the other thread wants it. */
+        var holder = new Thread(() =>
+        {
+            while (!Volatile.Read(ref end))
+            {
+                lock (Gate)
+                {
+                    held.Release();
+                    Thread.Sleep(Milliseconds);
+                }
+                Thread.Sleep(1);
+            }
+        });
+        var feeder = new Thread(() =>
+        {
+            for (var i = 0; i < times; i++)
+            {
+                Thread.Sleep(Milliseconds);
+                writer.WriteByte(1);
+            }
+        });
+
+        holder.Start();
+        feeder.Start();
+        Thread[] threads =
+        [
+            Repeat(0, Lock, held.Wait),
+            Repeat(1, () => Input(reader)),
+            Repeat(2, Sleep),
+            Repeat(3, () => Await(Task.Delay(Milliseconds))),
+            Repeat(4, Compute),
+        ];
+        foreach (var thread in threads)
+            thread.Join();
+        Volatile.Write(ref end, true);
+        holder.Join();
+        feeder.Join();
+        Console.WriteLine(string.Join(' ', Array.ConvertAll(Waited, ticks =>
+            (ticks * 1e9 / Stopwatch.Frequency).ToString("F0", CultureInfo.InvariantCulture))));
+    }
+}
