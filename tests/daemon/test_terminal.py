@@ -115,7 +115,7 @@ def check_widths(tap, terminal, programs, daemon):
 BAR_AFTER_S = 0.5
 # However fast the machine is: babeltrace2 is stopped most of the time.
 SLOW_DAEMON = """#!/bin/sh
-(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.01; done) >/dev/null 2>&1 &
+(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.002; done) >/dev/null 2>&1 &
 exec {daemon} "$@"
 """
 
@@ -203,7 +203,7 @@ def check_saved(tap, programs, directory):
 
 def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
-    trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
+    trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 80, 60000)
     slow = pathlib.Path(directory) / 'slow'
     slow.write_text(SLOW_DAEMON.format(daemon=programs.clrsymd), encoding='utf-8')
     slow.chmod(0o755)
