@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/collection-log.h"
 
+#include "attach/async-log.h"
 #include "attach/target-log.h"
 #include "nettrace/reader.h"
 
@@ -24,11 +25,14 @@ typedef struct CollectionsBegun {
 
 struct CollectionLog {
         TargetLog *file;        /* owned */
+        AsyncLog *async;        /* owned; NULL: nobody wants async events */
         NettraceReader *reader; /* owned; NULL: the stream is damaged */
+        bool has_async;
         EventPipeSink sink;
         int32_t pid;
         CollectionsBegun collections, pauses;
-        const Event *gc_start, *gc_end, *suspend, *restart; /* rows of the event table */
+        const Event *gc_start, *gc_end, *suspend, *restart,
+                *async_events; /* rows of the event table */
 };
 
 static void collections_begin(CollectionsBegun *begun, const CollectionLogEntry *entry,
@@ -99,6 +103,11 @@ void collection_log_take(CollectionLog *log, const Record *record)
                 collections_begin(&log->pauses, &entry, 0);
         } else if (record->event == log->restart) {
                 collection_log_end_pause(log, record);
+        } else if (record->event == log->async_events) {
+                const Value *data = record_value(record, FIELD_Data);
+
+                log->has_async = true;
+                async_log_add(log->async, ASYNC_LOG_BUFFER, data->data, data->n);
         }
 }
 
@@ -111,6 +120,8 @@ static void collection_log_take_all(CollectionLog *log)
         while ((item = nettrace_reader_next(log->reader, &record, &gap)) != NETTRACE_ITEM_NONE)
                 if (item == NETTRACE_ITEM_RECORD)
                         collection_log_take(log, &record);
+                else if (item == NETTRACE_ITEM_GAP)
+                        async_log_add(log->async, ASYNC_LOG_GAP, NULL, 0);
 }
 
 static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
@@ -134,6 +145,7 @@ CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_
                 return NULL;
         log = g_new0(CollectionLog, 1);
         log->file = file;
+        log->async = async_log_open(path, pid, clock_ahead);
         log->pid = pid;
         log->sink = (EventPipeSink){collection_log_push, log};
         log->reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -143,17 +155,31 @@ CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_
         log->gc_end = event_by_name("DotNETRuntime:GCEnd_V1");
         log->suspend = event_by_name("DotNETRuntime:GCSuspendEEBegin_V1");
         log->restart = event_by_name("DotNETRuntime:GCRestartEEEnd_V1");
+        log->async_events = event_by_name("AsyncProfiler:AsyncEvents");
         return log;
 }
 
-void collection_log_close(CollectionLog *log)
+bool collection_log_wants_async(const CollectionLog *log)
+{
+        return log->async != NULL;
+}
+
+bool collection_log_has_async(const CollectionLog *log)
+{
+        return log->has_async;
+}
+
+void collection_log_close(CollectionLog *log, bool is_complete)
 {
         if (!log)
                 return;
         if (log->reader) {
                 nettrace_reader_finish(log->reader);
                 collection_log_take_all(log);
+                if (is_complete)
+                        async_log_add(log->async, ASYNC_LOG_END, NULL, 0);
         }
+        async_log_close(log->async);
         nettrace_reader_free(log->reader);
         target_log_close(log->file);
         g_free(log);

@@ -14,6 +14,7 @@
 #include "attach/eventpipe-session.h"
 #include "event/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define COLLECTION_LOG_DIRECTORY "collections"
@@ -42,8 +43,13 @@ typedef struct CollectionLog CollectionLog;
 /* PATH: of the attachment's file. CLOCK_AHEAD: ns by which the target's clock is ahead of ours.
  * NULL: nobody wants a log. */
 CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_ahead);
-/* Writes the rest. NULL is fine. */
-void collection_log_close(CollectionLog *log);
+/* Is there an async log beside it, which gets what the stream has of async events? */
+bool collection_log_wants_async(const CollectionLog *log);
+/* Has it got any? */
+bool collection_log_has_async(const CollectionLog *log);
+/* Writes the rest. IS_COMPLETE: the session was stopped, and its stream read to the end. NULL is
+ * fine. */
+void collection_log_close(CollectionLog *log, bool is_complete);
 /* Takes the stream of the session; borrowed from LOG. */
 const EventPipeSink *collection_log_sink(const CollectionLog *log);
 /* Takes the next record of the target; the sink does that with each one of the stream. */

@@ -13,6 +13,14 @@
  * emits it only if the program was started with DOTNET_RichDebugInfo=1. */
 #define PRIVATE          "Microsoft-Windows-DotNETRuntimePrivate"
 #define PRIVATE_KEYWORDS UINT64_C(0x40000)
+/*
+ * Chains of async methods (event/async-events.h). Of runtime async: where a context suspends,
+ * completes, unwinds, and resumes, then with the stack. Of state machines the same, and where a
+ * method completes.
+ */
+#define ASYNC_PROVIDER "System.Runtime.CompilerServices.AsyncProfilerEventSource"
+#define ASYNC_KEYWORDS UINT64_C(0x2f05c)
+#define ASYNC_LEVEL    4
 /* A session must name a provider; this one does not exist, so it switches nothing on. */
 #define NO_PROVIDER "clrsym"
 
@@ -211,11 +219,22 @@ bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink
 }
 
 bool eventpipe_session_open_collections(const Target *target, const EventPipeSink *sink,
-                                        EventPipeSession *ret_session, GError **error)
+                                        bool has_async, EventPipeSession *ret_session,
+                                        GError **error)
 {
-        static const IpcCollect COLLECTIONS = {.provider = {PROVIDER, KEYWORD_GC, GC_LEVEL}};
+        IpcCollect collect = {.provider = {PROVIDER, KEYWORD_GC, GC_LEVEL}};
 
-        return eventpipe_open(target, &COLLECTIONS, sink, ret_session, error);
+        if (has_async)
+                collect.other = (IpcProvider){ASYNC_PROVIDER, ASYNC_KEYWORDS, ASYNC_LEVEL};
+        return eventpipe_open(target, &collect, sink, ret_session, error);
+}
+
+bool eventpipe_session_open_async(const Target *target, const EventPipeSink *sink,
+                                  EventPipeSession *ret_session, GError **error)
+{
+        static const IpcCollect ASYNC = {.provider = {ASYNC_PROVIDER, ASYNC_KEYWORDS, ASYNC_LEVEL}};
+
+        return eventpipe_open(target, &ASYNC, sink, ret_session, error);
 }
 
 /* AllocationSampled came with .NET 10; before, and if the version is not known, GCAllocationTick.

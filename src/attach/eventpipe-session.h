@@ -43,9 +43,17 @@ bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session,
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
                                  bool lists_precompiled, EventPipeSession *ret_session,
                                  GError **error);
-/* Switches on the events of garbage collections instead: some ten to a hundred for each one. */
+/* Switches on the events of garbage collections instead: some ten to a hundred for each one.
+ * HAS_ASYNC: and those of chains of async methods, which .NET 11 and later have. */
 bool eventpipe_session_open_collections(const Target *target, const EventPipeSink *sink,
-                                        EventPipeSession *ret_session, GError **error);
+                                        bool has_async, EventPipeSession *ret_session,
+                                        GError **error);
+/*
+ * Switches on the events of async methods alone. When a session does that, the threads of the
+ * program write what they have buffered, into all sessions; they do not when a session is stopped.
+ */
+bool eventpipe_session_open_async(const Target *target, const EventPipeSink *sink,
+                                  EventPipeSession *ret_session, GError **error);
 /* Events that have the stack of a thread. */
 typedef enum EventPipeSamples {
         EVENTPIPE_SAMPLES_THREADS,    /* the runtime's own sampler: it stops all threads about a

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Target log: a file of entries of one size about one target, for a program that samples threads
+ * Target log: a file of entries about one target, for a program that samples threads
  *
  * It is written only if its directory is there: beside the attachment's file, with the name of that
  * file.
@@ -19,6 +19,6 @@ typedef struct TargetLog TargetLog;
 TargetLog *target_log_open(const char *path, const char *directory, uint64_t max_bytes);
 /* Writes what is left. NULL is fine. */
 void target_log_close(TargetLog *log);
-/* Adds an entry of N bytes, unless the log is full. Returns true if it is full now, and was not
- * before. */
+/* Adds an entry of N bytes, unless the log has no room for it. Returns true if it has none for
+ * another one now, and had before. */
 bool target_log_write(TargetLog *log, const void *entry, size_t n);

@@ -3,7 +3,7 @@
 
 #include "attach/attachment-file.h"
 #include "attach/collectible.h"
-#include "attach/collection-log.h"
+#include "attach/collection-session.h"
 #include "attach/culture.h"
 #include "attach/error.h"
 #include "attach/eventpipe-feed.h"
@@ -28,8 +28,6 @@
 #define ORPHAN_MS 500
 /* In us: for the daemon to acknowledge the last events. */
 #define FINISH_LIMIT (5 * G_TIME_SPAN_SECOND)
-/* In us: for a target to write the rest of its collections, once its session is over. */
-#define COLLECTIONS_LIMIT (2 * G_TIME_SPAN_SECOND)
 /* In us: for an orphan to end; it has to stop its session, and its FINISH_LIMIT. */
 #define ORPHAN_LIMIT (15 * G_TIME_SPAN_SECOND)
 /*
@@ -78,13 +76,12 @@ typedef struct Worker {
         AttachList rule;    /* of those that nobody ordered for this process */
 
         /* For the events to come by EventPipe; else NULL and unused. */
-        EventPipeFeed *feed;           /* owned */
-        bool has_begun;                /* the session: see worker_has_begun() */
-        bool is_early;                 /* it was reported that it has not */
-        uint64_t early;                /* ns: when */
-        JitLog *jit_log;               /* owned; NULL: nobody wants one */
-        CollectionLog *collection_log; /* owned; NULL: the same */
-        EventPipeSession collections;  /* for that log; fd -1: none */
+        EventPipeFeed *feed; /* owned */
+        bool has_begun;      /* the session: see worker_has_begun() */
+        bool is_early;       /* it was reported that it has not */
+        uint64_t early;      /* ns: when */
+        JitLog *jit_log;     /* owned; NULL: nobody wants one */
+        CollectionSession collections;
         EventPipeSink sink, listing_sink;
         int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
         gint64 orphan_deadline; /* us of g_get_monotonic_time(): for no longer */
@@ -462,21 +459,16 @@ static bool worker_open(Worker *worker, GError **error)
 
 /* Also before the session that is kept has begun, because neither is stopped before: see
  * worker_has_begun(). */
-static void worker_open_collections(Worker *worker)
+static void worker_open_collections(Worker *worker, const char *path)
 {
+        const int64_t ahead = proc_clock_ahead(worker->target.info.host_pid);
         g_autoptr(GError) error = NULL;
 
-        if (!worker->collection_log)
-                return;
-        if (eventpipe_session_open_collections(&worker->target,
-                                               collection_log_sink(worker->collection_log),
-                                               &worker->collections, &error)) {
-                worker->session.beside = &worker->collections;
-                return;
-        }
-        g_clear_pointer(&worker->collection_log, collection_log_close);
-        g_info("the garbage collections of process %d are not known: %s",
-               (int)worker->target.info.host_pid, error->message);
+        if (collection_session_open(&worker->collections, path, &worker->target, ahead, &error))
+                worker->session.beside = &worker->collections.session;
+        else
+                g_info("the garbage collections of process %d are not known: %s",
+                       (int)worker->target.info.host_pid, error->message);
 }
 
 static void worker_log_jit(void *data, const Record *record)
@@ -501,8 +493,6 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
-        worker->collection_log = collection_log_open(job->path, target_key(&worker->target)->pid,
-                                                     target.clock_ahead);
         worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
         worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
         command = proc_command(worker->target.info.host_pid);
@@ -538,7 +528,8 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         if (worker->via == ATTACH_VIA_EVENTPIPE)
                 worker_begin_feed(job, worker, report.time);
         worker_send(worker, &report);
-        worker_open_collections(worker);
+        if (worker->via == ATTACH_VIA_EVENTPIPE)
+                worker_open_collections(worker, job->path);
         /* Only now, so that a session is open at every moment. */
         if (job->old_session && job->old_session != worker->session.id)
                 eventpipe_session_stop_id(&worker->target, job->old_session, &worker->session,
@@ -577,20 +568,6 @@ static void worker_drain_rest(const Worker *worker)
                 ;
 }
 
-/* A runtime that ends writes the rest of its sessions one after the other. */
-static void worker_drain_collections(Worker *worker)
-{
-        const gint64 deadline = g_get_monotonic_time() + COLLECTIONS_LIMIT;
-        struct pollfd fd = {.fd = worker->collections.fd, .events = POLLIN};
-        gint64 left;
-
-        while (worker->collections.fd >= 0 && (left = deadline - g_get_monotonic_time()) > 0)
-                if (poll(&fd, 1, (int)(left / 1000) + 1) > 0 &&
-                    !eventpipe_session_drain(&worker->collections))
-                        eventpipe_session_close(&worker->collections);
-        eventpipe_session_close(&worker->collections);
-}
-
 /* Waits for TIMEOUT_MS (-1: for ever) or an order, drains the session, and feeds the daemon. False:
  * the session is over. */
 static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
@@ -601,7 +578,7 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
                 {.fd = worker->target.pidfd, .events = POLLIN},
                 {.fd = worker->orphan, .events = POLLIN},
                 {.fd = -1},
-                {.fd = worker->collections.fd, .events = POLLIN},
+                {.fd = worker->collections.session.fd, .events = POLLIN},
         };
         int r;
 
@@ -620,8 +597,8 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
         }
         if (fds[1].revents && !eventpipe_session_drain(&worker->session))
                 return false;
-        if (fds[5].revents && !eventpipe_session_drain(&worker->collections))
-                eventpipe_session_close(&worker->collections);
+        if (fds[5].revents && !eventpipe_session_drain(&worker->collections.session))
+                eventpipe_session_close(&worker->collections.session);
         if (worker->is_early && worker->has_begun)
                 worker_report_early(worker, false);
         if (worker->feed) {
@@ -666,7 +643,7 @@ static void worker_be_orphan(Worker *worker, const char *path)
 {
         bool is_ordered;
 
-        eventpipe_session_close(&worker->collections);
+        eventpipe_session_close(&worker->collections.session);
 
         if (worker->session.is_persistent)
                 return;
@@ -678,12 +655,14 @@ static void worker_be_orphan(Worker *worker, const char *path)
 
 static void worker_stop(Worker *worker)
 {
-        bool is_stopped = worker->session.fd >= 0 &&
-                          eventpipe_session_stop(&worker->target, &worker->session, NULL);
+        bool is_stopped;
 
+        collection_session_flush(&worker->collections, &worker->target, &worker->session);
+        is_stopped = worker->session.fd >= 0 &&
+                     eventpipe_session_stop(&worker->target, &worker->session, NULL);
         /* A runtime that does not answer is not asked twice. */
-        if (is_stopped && worker->collections.fd >= 0)
-                eventpipe_session_stop(&worker->target, &worker->collections, NULL);
+        if (is_stopped)
+                collection_session_stop(&worker->collections, &worker->target);
 }
 
 static void worker_finish_feed(const Worker *worker)
@@ -740,7 +719,7 @@ void worker_run(const WorkerJob *job, int fd)
         Worker worker = {.fd = fd,
                          .target = {.pidfd = -1},
                          .session = {.fd = -1},
-                         .collections = {.fd = -1},
+                         .collections = COLLECTION_SESSION_INIT,
                          .wants_rundown = true,
                          .list = job->list,
                          .rule = job->list,
@@ -764,7 +743,8 @@ void worker_run(const WorkerJob *job, int fd)
                 break;
         case WORKER_IS_DONE:
                 eventpipe_session_close(&worker.session);
-                worker_drain_collections(&worker);
+                /* It writes the rest of its sessions one after the other. */
+                collection_session_end(&worker.collections);
                 worker_finish_feed(&worker);
                 worker_send_ended(&worker);
                 break;
@@ -781,8 +761,7 @@ void worker_run(const WorkerJob *job, int fd)
         jit_log_close(worker.jit_log);
         fd_clear(&worker.orphan);
         eventpipe_session_close(&worker.session);
-        eventpipe_session_close(&worker.collections);
-        collection_log_close(worker.collection_log);
+        collection_session_close(&worker.collections);
         target_close(&worker.target);
         g_free(worker.version);
 }

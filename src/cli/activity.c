@@ -3,6 +3,7 @@
 
 #include "perf/type-handles.h"
 #include "profile/summary.h"
+#include "record/async-chains.h"
 #include "record/collections.h"
 #include "record/jit-intervals.h"
 #include "util/message.h"
@@ -14,6 +15,7 @@ struct Activity {
         PerfActivity frames;
         JitIntervals *intervals;  /* owned */
         Collections *collections; /* owned */
+        AsyncChains *chains;      /* owned; NULL: none were asked for */
         clrsym *handle;           /* owned; NULL: nothing is named */
         GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
@@ -85,6 +87,8 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
                                           .data = activity};
         activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
         activity->collections = collections_new(recorder_collection_logs(recorder));
+        activity->chains = async_chains_new(recorder_async_logs(recorder));
+        activity->frames.chains = activity->chains;
         activity->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         activity->style = style;
         activity->duration = recorder_duration(recorder);
@@ -105,6 +109,7 @@ void activity_free(Activity *activity)
         g_hash_table_unref(activity->names);
         jit_intervals_free(activity->intervals);
         collections_free(activity->collections);
+        async_chains_free(activity->chains);
         g_free(activity);
 }
 

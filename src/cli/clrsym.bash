@@ -48,6 +48,9 @@ _clrsym_values()
                 *) printf '%s\n' text folded speedscope pprof svg html clrsym ;;
                 esac
                 ;;
+        --stacks)
+                printf '%s\n' logical physical
+                ;;
         --sampler)
                 printf '%s\n' perf runtime alloc contention exception
                 ;;

@@ -270,6 +270,14 @@ static const char *to_off_cpu(const char *argument, void *member)
         return !argument || !strcmp(argument, "both") ? NULL : "not both";
 }
 
+static const char *to_stacks(const char *argument, void *member)
+{
+        bool *is_physical = member;
+
+        *is_physical = !strcmp(argument, "physical");
+        return *is_physical || !strcmp(argument, "logical") ? NULL : "not logical or physical";
+}
+
 static const char *to_call_graph(const char *argument, void *member)
 {
         static const char *const COPYING[] = {"both", "dwarf"};
@@ -503,6 +511,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                             .convert = to_off_cpu,
                             .offset = MEMBER(time),
                             .help = "where threads wait, in ns; both: and where they use CPUs"},
+        [OPTION_STACKS] =
+                {0, "stacks", "KIND", false, to_stacks, MEMBER(is_physical),
+                 "logical (default: the callers of async methods await them) or physical"},
         [OPTION_CALL_GRAPH] =
                 {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                  "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},

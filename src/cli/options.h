@@ -79,6 +79,7 @@ typedef enum Option {
         OPTION_SAMPLER,
         OPTION_ALLOC,
         OPTION_OFF_CPU,
+        OPTION_STACKS,
         OPTION_CALL_GRAPH,
         OPTION_EVERY,
         OPTION_PUSH,
@@ -181,6 +182,7 @@ typedef struct Options {
         uint64_t frequency;         /* a second */
         const RecordSource *source; /* of --sampler or --alloc; NULL: perf */
         SampledTime time;           /* of --off-cpu */
+        bool is_physical;           /* --stacks=physical */
         const char *call_graph;
         double every; /* seconds */
         const char *push;

@@ -11,6 +11,7 @@
 
 #include "cli/answer-source.h"
 #include "cli/method-codes.h"
+#include "cli/naming-settings.h"
 #include "cli/output-form.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-event-choice.h"
@@ -39,9 +40,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Lost events are reported if they are more than one in so many. */
-#define MISSING_WAITS 100
-
 typedef struct Naming {
         const PerfNaming *job;  /* borrowed */
         const Options *options; /* of the job */
@@ -63,6 +61,9 @@ typedef struct Naming {
         Counts counts;      /* of the last run */
         GArray *maps;       /* owned: of ProcessMap */
         GPtrArray *notes;   /* owned strings: for stderr */
+        uint64_t n_joined;  /* samples of methods that continue after an await, with those that
+                               await them */
+        uint64_t n_apart;   /* the same, without */
         bool has_failed;    /* an output is not written */
         bool is_to_rescue;  /* for another reason than that its reader went away */
 } Naming;
@@ -248,71 +249,20 @@ static bool open_handle(Naming *naming, GError **error)
         return r >= 0;
 }
 
-static void add_setting(GPtrArray *settings, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void add_setting(GPtrArray *settings, const char *format, ...)
-{
-        va_list arguments;
-
-        va_start(arguments, format);
-        g_ptr_array_add(settings, g_strdup_vprintf(format, arguments));
-        va_end(arguments);
-}
-
-/* The Namer's settings. */
 static GPtrArray *naming_settings(const Naming *naming)
 {
-        const Options *options = naming->options;
-        GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
-        const char *trace = options->trace;
-        g_autoptr(GPtrArray) packed = NULL;
-        guint i;
+        const NamingSettings settings = {
+                .options = naming->options,
+                .recording = naming->recording,
+                .maps = naming->maps,
+                .clock = naming->is_nettrace ? NULL : &naming->clock,
+                .input = naming->input,
+                .event = naming->event,
+                .has_no_events = naming->has_no_events,
+                .is_over = naming->job->is_over,
+        };
 
-        if (!naming->is_nettrace)
-                add_setting(settings, "mapped-only");
-        else if (!trace && !options->socket)
-                trace = naming->input;
-        if (trace)
-                add_setting(settings, "trace=%s", trace);
-        if (naming->has_no_events)
-                add_setting(settings, "no-events");
-        if (options->socket)
-                add_setting(settings, "socket=%s", options->socket);
-        if (options_has(options, OPTION_STYLE))
-                add_setting(settings, "style=%s", clrsym_style_name(options->style));
-        if (options_has(options, OPTION_TIERS))
-                add_setting(settings, "tier");
-        if (options_has(options, OPTION_EXPLAIN))
-                add_setting(settings, "explain");
-        if (options_has(options, OPTION_ANNOTATE))
-                add_setting(settings, "annotate");
-        if (naming->job->is_over)
-                add_setting(settings, "wait=0");
-        if (naming->event)
-                add_setting(settings, "event=%s", naming->event);
-        if (options_has(options, OPTION_LINES))
-                add_setting(settings, "lines");
-        for (i = 0; options->symbols && i < options->symbols->len; i++)
-                add_setting(settings, "symbols=%s", (char *)options->symbols->pdata[i]);
-        if (options_has(options, OPTION_LINES) && naming->recording)
-                packed = debug_files_packed(naming->recording->binaries);
-        for (i = 0; packed && i < packed->len; i++)
-                add_setting(settings, "program=%s", (char *)packed->pdata[i]);
-        for (i = 0; options->source_maps && i < options->source_maps->len; i++)
-                add_setting(settings, "source-map=%s", (char *)options->source_maps->pdata[i]);
-        if (!naming->clock.is_exact && !naming->is_nettrace)
-                add_setting(settings, "clock=%" PRId64 ",%" PRIu64, naming->clock.offset,
-                            naming->clock.slack);
-        for (i = 0; i < naming->maps->len; i++) {
-                const ProcessMap *map = &g_array_index(naming->maps, ProcessMap, i);
-
-                if (map->process.has_pid_ns)
-                        add_setting(settings, "map=%" PRId32 "=%" PRIu64 ":%" PRId32, map->perf_pid,
-                                    map->process.pid_ns, map->process.pid);
-                else
-                        add_setting(settings, "map=%" PRId32 "=%" PRId32, map->perf_pid,
-                                    map->process.pid);
-        }
-        return settings;
+        return naming_settings_new(&settings);
 }
 
 /* The mappings of assemblies, if known; NULL: no memory. */
@@ -335,23 +285,6 @@ static char *mappings_text(const Naming *naming)
         return NULL;
 }
 
-/* Waits that are not shown. */
-static void naming_print_waits(const Naming *naming)
-{
-        const SampleFile *file = &naming->file;
-
-        if (file->n_uncertain_waits)
-                message_print("clrsym",
-                              "%" PRIu64 " of %" PRIu64 " waits are left out: perf lost records of "
-                              "switches between threads",
-                              file->n_uncertain_waits, file->n_waits);
-        if (naming->recording->n_lost > file->n_waits / MISSING_WAITS && file->n_waits)
-                message_print("clrsym",
-                              "perf lost %" PRIu64 " events: waits are missing; record with "
-                              "--call-graph dwarf,4096, or for a shorter time",
-                              naming->recording->n_lost);
-}
-
 static void naming_print_summary(const Naming *naming)
 {
         const PerfSummary summary = {
@@ -362,6 +295,10 @@ static void naming_print_summary(const Naming *naming)
                 .has_images = naming->has_images,
                 .is_nettrace = naming->is_nettrace,
                 .is_over = naming->job->is_over,
+                .n_joined = naming->n_joined,
+                .n_apart = naming->n_apart,
+                .n_waits = naming->file.n_waits,
+                .n_uncertain_waits = naming->file.n_uncertain_waits,
         };
 
         const int32_t costly = naming->places ? code_places_costly_process(naming->places) : 0;
@@ -374,7 +311,6 @@ static void naming_print_summary(const Naming *naming)
                               "a process",
                               name ? name : "a process", costly,
                               (int)(FILE_SYMBOLS_MAX_WORK >> 20));
-        naming_print_waits(naming);
         if (naming->kernel && kernel_symbols_reason(naming->kernel))
                 message_print("clrsym", "kernel code has no names: %s",
                               kernel_symbols_reason(naming->kernel));
@@ -424,6 +360,64 @@ static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_res
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;
         ok = ok && sample_file_read(&naming->file, naming_name_sample, naming, error);
         return perf_run_end(run, ok, ret_result, error);
+}
+
+/* A QueuedSampleFn: a chain that a sample needs. */
+static bool naming_want_chain(const QueuedSample *sample, void *data)
+{
+        perf_async_want(data, sample->pid, sample->tid, sample->time);
+        return true;
+}
+
+/* Names the frames of the chains that samples need: a sample for each, whose period is its number.
+ */
+static bool naming_run_chains(Naming *naming, PerfRun *run, PerfAsync *async, GError **error)
+{
+        PerfResult result;
+        bool ok = sample_file_read(&naming->file, naming_want_chain, async, error);
+        guint i;
+
+        naming->chains = (ChainNamer){.namer = &run->namer, .code = {naming_find_code, naming}};
+        ok = perf_run_begin(run) && ok;
+        run->namer.resolver.has_exact_clock = naming->clock.is_exact;
+        for (i = 0; ok && i < async->wanted->len; i++) {
+                const AsyncWanted *wanted = &g_array_index(async->wanted, AsyncWanted, i);
+                const ChainSample row = {.pid = wanted->pid,
+                                         .tid = wanted->pid,
+                                         .cpu = NO_CPU,
+                                         .ip = wanted->address,
+                                         .time = wanted->time,
+                                         .period = i,
+                                         .comm = "",
+                                         .event = naming->event,
+                                         .chain = &wanted->address,
+                                         .n_chain = 1,
+                                         .max_frames = UINT_MAX};
+
+                ok = chain_namer_add(&naming->chains, &row);
+        }
+        return perf_run_end(run, ok, &result, error);
+}
+
+static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
+{
+        const PerfActivity *activity = naming->job->activity;
+        const SampleSink sink = perf_async_sink(async);
+        g_autoptr(GPtrArray) settings = NULL;
+        g_autofree char *mappings = NULL;
+        PerfRun run = {.output_fd = -1, .sink = &sink, .handle = naming->handle};
+
+        if (!activity || !activity->chains || naming->is_nettrace)
+                return true;
+        async->chains = activity->chains;
+        async->clock_offset = activity->clock_offset;
+        settings = naming_settings(naming);
+        mappings = mappings_text(naming);
+        if (!mappings)
+                return false;
+        run.mappings = mappings;
+        run.settings = settings;
+        return naming_run_chains(naming, &run, async, error);
 }
 
 static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
@@ -573,8 +567,12 @@ static bool run_profile(Naming *naming, GError **error)
         perf_profile_init(&profile, naming->job->activity, naming->job->into);
         profile.is_weighed = profile_event_unit(naming->event)->is_weighed;
         profile.is_before = naming->job->is_before;
-        ok = naming_run_output(naming, &run, error) &&
+        profile.has_logical = !naming->options->is_physical;
+        ok = naming_name_chains(naming, &profile.async, error) &&
+             naming_run_output(naming, &run, error) &&
              write_profiles(naming, profile.profile, error);
+        naming->n_joined = profile.async.n_joined;
+        naming->n_apart = profile.async.n_apart;
         perf_profile_deinit(&profile);
         return ok;
 }

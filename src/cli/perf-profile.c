@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-profile.h"
 
+#include "cli/profile-row.h"
 #include "clrsym/clrsym.h"
 
 #include <string.h>
@@ -55,29 +56,13 @@ static FrameOwner frame_owner(const ProfileFrame *frame)
 
 static void perf_profile_take_frame(void *data, const NamedFrame *frame)
 {
-        static const FrameKind KINDS[_NAMED_KIND_MAX] = {
-                [NAMED_MANAGED] = FRAME_MANAGED,
-                [NAMED_NATIVE] = FRAME_NATIVE,
-                [NAMED_KERNEL] = FRAME_KERNEL,
-                [NAMED_UNKNOWN] = FRAME_UNKNOWN,
-        };
         PerfProfile *profile = data;
-        const ProfileFrame row = {
-                .name = frame->name && *frame->name ? frame->name : NULL,
-                .module = frame->module && *frame->module ? frame->module : NULL,
-                .kind = KINDS[frame->kind],
-                .tier = frame->kind == NAMED_MANAGED && frame->tier != CLRSYM_TIER_UNKNOWN
-                                ? clrsym_tier_name(frame->tier)
-                                : NULL,
-                .is_marked = frame->is_marked,
-                .file = frame->file,
-                .line = frame->file ? frame->line : 0,
-                .checksum = frame->file ? frame->checksum : NULL,
-        };
-        uint32_t number = profile_frame(profile->profile, &row);
+        const ProfileFrame row = profile_row_of(frame);
+        const uint32_t number = profile_frame(profile->profile, &row);
         const SessionRole role = frame_role(&row);
         const FrameOwner owner = frame_owner(&row);
 
+        perf_async_take_frame(&profile->async, &row);
         g_array_append_val(profile->frames, number);
         g_array_append_val(profile->owners, owner);
         g_array_append_val(profile->roles, role);
@@ -207,6 +192,8 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
         for (i = 0; i < n; i++)
                 g_array_append_val(profile->stack,
                                    g_array_index(profile->frames, uint32_t, frames[i]));
+        if (!session_end && profile->has_logical)
+                perf_async_join(&profile->async, sample, frames, n, profile->stack);
         if (session_end)
                 move_to_session(profile, session_end);
         else if (profile->activity && !insert_collecting(profile, sample, comm, frames, n) &&
@@ -227,11 +214,14 @@ void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *in
                 .roles = g_array_new(FALSE, FALSE, sizeof(SessionRole)),
                 .frames = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .stack = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .has_logical = true,
         };
+        perf_async_init(&profile->async, profile->profile);
 }
 
 void perf_profile_deinit(PerfProfile *profile)
 {
+        perf_async_deinit(&profile->async);
         if (!profile->is_borrowed)
                 g_clear_pointer(&profile->profile, profile_free);
         g_clear_pointer(&profile->owners, g_array_unref);

@@ -5,6 +5,7 @@
  * A profile, made of named samples
  */
 
+#include "cli/perf-async.h"
 #include "perf/sample-sink.h"
 #include "profile/profile.h"
 
@@ -19,6 +20,7 @@ typedef struct PerfActivity {
         bool (*collecting)(void *data, int32_t pid, int32_t tid, const char *comm, uint64_t time,
                            GString *text);
         void *data;                  /* of both */
+        const AsyncChains *chains;   /* borrowed; NULL: chains of async methods are not known */
         int64_t clock_offset;        /* ns to add to perf's times for that */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
 } PerfActivity;
@@ -41,12 +43,14 @@ typedef enum FrameOwner {
 typedef struct PerfProfile {
         Profile *profile;       /* owned */
         PerfActivity *activity; /* borrowed or NULL */
-        GArray *owners;         /* FrameOwner, by the sink's numbers */
-        GArray *roles;          /* SessionRole, by the same */
-        GArray *frames;         /* uint32_t: the profile's numbers, by the sink's */
-        GArray *stack;          /* uint32_t: the frames of one sample */
-        bool is_weighed;        /* a sample counts for its period */
-        bool is_before;         /* the samples are of the recording that another is compared with */
+        PerfAsync async;
+        GArray *owners;   /* FrameOwner, by the sink's numbers */
+        GArray *roles;    /* SessionRole, by the same */
+        GArray *frames;   /* uint32_t: the profile's numbers, by the sink's */
+        GArray *stack;    /* uint32_t: the frames of one sample */
+        bool has_logical; /* methods that await are callers, see perf-async.h */
+        bool is_weighed;  /* a sample counts for its period */
+        bool is_before;   /* the samples are of the recording that another is compared with */
         bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
 

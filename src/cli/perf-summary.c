@@ -4,6 +4,7 @@
 #include "util/message.h"
 #include "util/proc.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* One in so many managed frames. */
@@ -12,6 +13,8 @@
 #define RUNTIME_SHARE 50
 /* One in so many named frames. */
 #define MARKED_SHARE 100
+/* Lost events are reported if they are more than one in so many. */
+#define MISSING_WAITS 100
 
 /* What to do if the runtime's own code has no names. */
 static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
@@ -87,12 +90,45 @@ static bool summary_can_attach(const PerfSummary *summary)
         return false;
 }
 
+/* Callers of async methods. */
+static void summary_print_async(const PerfSummary *summary)
+{
+        if (summary->n_joined)
+                message_print("clrsym",
+                              "%" PRIu64 " samples are of methods that continue after an await, "
+                              "%" PRIu64 " of them with the methods that await them",
+                              summary->n_joined + summary->n_apart, summary->n_joined);
+        else if (summary->n_apart)
+                message_print("clrsym",
+                              "%" PRIu64 " samples are of methods that continue after an await: "
+                              "which methods await them is known of .NET 11 and later, if clrsym "
+                              "record records them",
+                              summary->n_apart);
+}
+
+/* Waits that are not shown. */
+static void summary_print_waits(const PerfSummary *summary)
+{
+        if (summary->n_uncertain_waits)
+                message_print("clrsym",
+                              "%" PRIu64 " of %" PRIu64 " waits are left out: perf lost records of "
+                              "switches between threads",
+                              summary->n_uncertain_waits, summary->n_waits);
+        if (summary->recording->n_lost > summary->n_waits / MISSING_WAITS && summary->n_waits)
+                message_print("clrsym",
+                              "perf lost %" PRIu64 " events: waits are missing; record with "
+                              "--call-graph dwarf,4096, or for a shorter time",
+                              summary->recording->n_lost);
+}
+
 void perf_summary_print(const PerfSummary *summary)
 {
         const Counts *counts = summary->counts;
         char text[1000];
         uint64_t n_unlisted;
 
+        summary_print_async(summary);
+        summary_print_waits(summary);
         n_unlisted =
                 counts->n[COUNT_IMAGE] - MIN(counts->n[COUNT_IMAGE], counts->n[COUNT_IMAGE_NAMED]);
         if (n_unlisted > counts_managed(counts) / UNLISTED_SHARE) {

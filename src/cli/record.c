@@ -371,6 +371,7 @@ bool verb_record(const Options *options, GError **error)
                 .frequency = frequency,
                 .call_graph = call_graph,
                 .time = options->time,
+                .has_chains = !options->is_physical,
                 .seconds = options->seconds,
                 .is_whole_machine = options_has(options, OPTION_ALL_CPUS),
                 .pids = options->targets ? (const pid_t *)(const void *)options->targets->data

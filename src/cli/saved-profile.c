@@ -344,6 +344,7 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
 
         perf_profile_init(&saved.samples, /* activity= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
+        saved.samples.has_logical = false; /* it has been done */
         if (saved_read_header(stream, &saved, &is_other)) {
                 saved.samples.is_weighed = profile_event_unit(saved.event)->is_weighed;
                 if (saved_read_samples(stream, &saved)) {

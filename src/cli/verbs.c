@@ -148,7 +148,8 @@ static const Verb SESSION_VERBS[] = {
         {                                                                                          \
                 BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |   \
                         BIT(FORMAT) | BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(SUMMARY) |      \
-                        BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) | BIT(FORCE) | LINE_OPTIONS,         \
+                        BIT(ANNOTATE) | BIT(STACKS) | BIT(EVENT) | BIT(MAP) | BIT(FORCE) |         \
+                        LINE_OPTIONS,                                                              \
                         PERF_TEXTS                                                                 \
         }
 #define SNAPSHOT_OPTIONS (BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE))
@@ -157,8 +158,8 @@ static const Verb VERBS[] = {
         {.name = "record",
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(SAMPLER) |
-                         BIT(ALLOC) | BIT(OFF_CPU) | BIT(CALL_GRAPH) | BIT(OUTPUT) | BIT(FORMAT) |
-                         BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
+                         BIT(ALLOC) | BIT(OFF_CPU) | BIT(STACKS) | BIT(CALL_GRAPH) | BIT(OUTPUT) |
+                         BIT(FORMAT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,

@@ -10,6 +10,7 @@ static const char *const PROVIDER_NAMES[_PROVIDER_MAX] = {
         [PROVIDER_RUNTIME] = "DotNETRuntime",
         [PROVIDER_RUNDOWN] = "DotNETRuntimeRundown",
         [PROVIDER_PRIVATE] = "DotNETRuntimePrivate",
+        [PROVIDER_ASYNC] = "AsyncProfiler",
 };
 
 static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
@@ -232,6 +233,10 @@ static const Field gc_start[] = {
 
 static const Field gc_end[] = {F(Count, U32), F(Depth, U32), F(ClrInstanceID, U16)};
 
+/* See event/async-events.h. */
+static const Field async_events[] = {
+        F(DataSize, U32),
+        {FIELD_Data, FIELD_TYPE_U8_ARRAY, FIELD_DataSize, FIELD_ROLE_ASYNC_EVENTS}};
 static const Field gc_suspend[] = {F(Reason, U32), F(Count, U32), F(ClrInstanceID, U16)};
 
 /* Above the ids of all events in the table. */
@@ -364,6 +369,7 @@ const Event event_table[] = {
         E(RUNDOWN, 187, 0, RUNTIME_RUNDOWN, "RuntimeInformationDCStart", runtime_information),
         E(RUNDOWN, 280, 0, TIERED_SETTINGS, "TieredCompilationSettingsDCStart", tiered_settings),
         E(PRIVATE, 189, 0, INLINE_TREE, "JittedMethodRichDebugInfo", rich_debug_info),
+        E(ASYNC, 1, 1, SHOWN, "AsyncEvents", async_events),
 };
 
 const size_t n_event_table = G_N_ELEMENTS(event_table);

@@ -24,6 +24,7 @@ typedef enum Provider {
         PROVIDER_RUNTIME, /* LTTng provider "DotNETRuntime" */
         PROVIDER_RUNDOWN, /* LTTng provider "DotNETRuntimeRundown" */
         PROVIDER_PRIVATE, /* LTTng provider "DotNETRuntimePrivate" */
+        PROVIDER_ASYNC, /* EventPipe's "System.Runtime.CompilerServices.AsyncProfilerEventSource" */
         _PROVIDER_MAX,
 } Provider;
 
@@ -104,6 +105,7 @@ typedef enum FieldRole {
         FIELD_ROLE_NONE,
         FIELD_ROLE_METHOD_FLAGS,    /* has METHOD_FLAG_JIT_HELPER in the event of a JIT helper */
         FIELD_ROLE_NULL_IN_HELPERS, /* a string that takes no bytes in the event of a JIT helper */
+        FIELD_ROLE_ASYNC_EVENTS, /* bytes that have a layout of their own: event/async-events.h */
 } FieldRole;
 
 typedef struct Field {

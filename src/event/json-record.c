@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/json-record.h"
 
+#include "event/async-events.h"
 #include "event/decode.h"
 #include "event/type-list.h"
 #include "util/guid-text.h"
@@ -130,6 +131,79 @@ static void json_append_value(GString *out, FieldType type, const Value *value)
         }
 }
 
+static void json_append_async_stack(GString *out, const AsyncStack *stack)
+{
+        bool has_states = false;
+        unsigned i;
+
+        APPEND_LITERAL(out, ",\"id\":");
+        json_append_u64(out, stack->id);
+        if (stack->parent) {
+                APPEND_LITERAL(out, ",\"parent\":");
+                json_append_u64(out, stack->parent);
+        }
+        APPEND_LITERAL(out, ",\"index\":");
+        json_append_u64(out, stack->index);
+        APPEND_LITERAL(out, ",\"frames\":[");
+        for (i = 0; i < stack->n; i++) {
+                if (i)
+                        g_string_append_c(out, ',');
+                json_append_hex(out, stack->addresses[i]);
+                has_states |= stack->states[i] != 0;
+        }
+        g_string_append_c(out, ']');
+        for (i = 0; has_states && i < stack->n; i++) {
+                g_string_append(out, i ? "," : ",\"states\":[");
+                json_append_i64(out, stack->states[i]);
+        }
+        if (has_states)
+                g_string_append_c(out, ']');
+}
+
+static void json_append_async_event(GString *out, const AsyncEvent *event)
+{
+        g_autofree AsyncStack *stack = g_new(AsyncStack, 1);
+        const Value payload = {.data = event->payload, .n = (uint32_t)event->n};
+        const char *name = async_event_name(event->id);
+
+        APPEND_LITERAL(out, "{\"event\":\"");
+        if (name)
+                g_string_append(out, name);
+        else
+                g_string_append_printf(out, "%u", event->id);
+        APPEND_LITERAL(out, "\",\"time\":");
+        json_append_time(out, event->time);
+        if (async_event_stack(event, stack)) {
+                json_append_async_stack(out, stack);
+        } else if (event->n) {
+                APPEND_LITERAL(out, ",\"payload\":");
+                json_append_array(out, FIELD_TYPE_U8_ARRAY, &payload);
+        }
+        g_string_append_c(out, '}');
+}
+
+/* The bytes themselves if they are of another version. */
+static void json_append_async(GString *out, const Value *value)
+{
+        const char *comma = "";
+        AsyncLengths lengths;
+        AsyncBuffer buffer;
+        AsyncEvent event;
+
+        async_lengths_init(&lengths);
+        if (!async_buffer_read(&buffer, value->data, value->n)) {
+                json_append_array(out, FIELD_TYPE_U8_ARRAY, value);
+                return;
+        }
+        g_string_append_printf(out, "{\"tid\":%" G_GUINT64_FORMAT ",\"events\":[",
+                               (guint64)buffer.tid);
+        for (; async_buffer_next(&buffer, &lengths, &event); comma = ",") {
+                g_string_append(out, comma);
+                json_append_async_event(out, &event);
+        }
+        g_string_append(out, buffer.cursor.has_failed ? "],\"damaged\":true}" : "]}");
+}
+
 static void json_append_optional_time(GString *out, const char *key, bool is_known, uint64_t time)
 {
         g_string_append(out, key);
@@ -166,7 +240,10 @@ void json_append_record(GString *out, const Record *record)
                 g_string_append_c(out, '"');
                 g_string_append(out, field_name(event->fields[i].name));
                 APPEND_LITERAL(out, "\":");
-                json_append_value(out, event->fields[i].type, &record->values[i]);
+                if (event->fields[i].role == FIELD_ROLE_ASYNC_EVENTS)
+                        json_append_async(out, &record->values[i]);
+                else
+                        json_append_value(out, event->fields[i].type, &record->values[i]);
         }
         APPEND_LITERAL(out, "}}\n");
 }

@@ -4,7 +4,8 @@
 #include "nettrace/events.h"
 #include "nettrace/wide.h"
 
-#define DOTNET_PREFIX "Microsoft-Windows-"
+#define DOTNET_PREFIX  "Microsoft-Windows-"
+#define RUNTIME_PREFIX DOTNET_PREFIX "DotNETRuntime"
 
 /* Bytes of a provider's name that are shown of an event without a row. */
 #define MAX_PROVIDER 100
@@ -73,10 +74,25 @@ static const Event *row_event(const MetadataRow *row, Provider provider, bool *r
         return NULL;
 }
 
+/* The names of providers in EventPipe. */
+static const char *const PROVIDERS[_PROVIDER_MAX] = {
+        [PROVIDER_RUNTIME] = RUNTIME_PREFIX,
+        [PROVIDER_RUNDOWN] = RUNTIME_PREFIX "Rundown",
+        [PROVIDER_PRIVATE] = RUNTIME_PREFIX "Private",
+        [PROVIDER_ASYNC] = "System.Runtime.CompilerServices.AsyncProfilerEventSource",
+};
+
+static bool row_is_of(const MetadataRow *row, Provider provider)
+{
+        const size_t n = strlen(PROVIDERS[provider]);
+
+        return row->n_provider == n && !memcmp(row->provider, PROVIDERS[provider], n);
+}
+
 /* As LTTng names events: PROVIDER:NAME; those without a row by their numbers. */
 static char *row_name(const MetadataRow *row, const Event *event)
 {
-        size_t n_prefix = strlen(DOTNET_PREFIX);
+        const size_t n_prefix = strlen(DOTNET_PREFIX);
 
         if (event)
                 return g_strconcat(provider_name(event->provider), ":", event->name, NULL);
@@ -85,31 +101,21 @@ static char *row_name(const MetadataRow *row, const Event *event)
                                row->provider + n_prefix, row->event_id, row->event_version);
 }
 
-static bool row_is_of(const MetadataRow *row, Provider provider)
-{
-        const char *name = provider_name(provider);
-        size_t n_prefix = strlen(DOTNET_PREFIX);
-
-        return row->n_provider == n_prefix + strlen(name) &&
-               !memcmp(row->provider + n_prefix, name, strlen(name));
-}
-
 static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
 {
         NettraceMetadata *metadata = g_new0(NettraceMetadata, 1);
-        static const char PREFIX[] = DOTNET_PREFIX "DotNETRuntime";
-        size_t n_prefix = sizeof(PREFIX) - 1;
+        const size_t n_prefix = strlen(RUNTIME_PREFIX);
         Provider provider;
 
         *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
         metadata->sample = nettrace_sample_kind(row->provider, row->n_provider, row->event_id);
-        if (row->n_provider >= n_prefix && !memcmp(row->provider, PREFIX, n_prefix)) {
-                g_autofree char *name = NULL;
+        for (provider = 0; provider < _PROVIDER_MAX; provider++)
+                if (row_is_of(row, provider))
+                        metadata->event = row_event(row, provider, &metadata->is_later);
+        if (metadata->event ||
+            (row->n_provider >= n_prefix && !memcmp(row->provider, RUNTIME_PREFIX, n_prefix))) {
+                g_autofree char *name = row_name(row, metadata->is_later ? NULL : metadata->event);
 
-                for (provider = 0; provider < _PROVIDER_MAX; provider++)
-                        if (row_is_of(row, provider))
-                                metadata->event = row_event(row, provider, &metadata->is_later);
-                name = row_name(row, metadata->is_later ? NULL : metadata->event);
                 metadata->counts =
                         event_counts_get(table->counts, name, metadata->event, metadata->is_later);
         }

@@ -24,6 +24,9 @@
 #include <unistd.h>
 
 #define PORT_VARIABLE "DOTNET_DiagnosticPorts"
+/* Bytes of async events that a thread buffers: the least that .NET 11 takes. */
+#define ASYNC_BUFFER_VARIABLE "DOTNET_AsyncProfiler_EventBufferSize"
+#define ASYNC_BUFFER_SIZE     "1024"
 
 /* In ms. */
 #define LOOK_MS 100
@@ -102,7 +105,8 @@ static void recorder_count_attached(const Recorder *recorder, RecorderProgress *
 /*
  * Its runtimes connect to our holder, besides where they connected to before. None waits for that:
  * a program that inherits the variable may run where the socket is not, as a user who may not
- * connect to it, or after the recording.
+ * connect to it, or after the recording. Of async events, a program that ends by itself loses what
+ * its threads have buffered.
  */
 static char **recorder_environment(const Recorder *recorder)
 {
@@ -110,8 +114,12 @@ static char **recorder_environment(const Recorder *recorder)
         g_autofree char *value =
                 g_strdup_printf("%s%s%s,nosuspend", before ? before : "",
                                 before && *before ? ";" : "", recorder->services->port);
+        char **environment = g_environ_setenv(g_get_environ(), PORT_VARIABLE, value, TRUE);
 
-        return g_environ_setenv(g_get_environ(), PORT_VARIABLE, value, TRUE);
+        return recorder->settings.has_chains
+                       ? g_environ_setenv(environment, ASYNC_BUFFER_VARIABLE, ASYNC_BUFFER_SIZE,
+                                          /* overwrite= */ FALSE)
+                       : environment;
 }
 
 static bool recorder_has_command(const Recorder *recorder)
@@ -573,6 +581,11 @@ static void recorder_explain(const Recorder *recorder, GError **error)
         g_set_error_literal(error, SPAWN_ERROR, 0, "interrupted before anything was recorded");
 }
 
+static bool recorder_wants_chains(const Recorder *recorder)
+{
+        return recorder->settings.has_chains && !recorder->settings.interval;
+}
+
 Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 {
         Recorder *recorder = g_new0(Recorder, 1);
@@ -586,8 +599,9 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
-                recorder->services = services_start(recorder->scratch, !settings->interval,
-                                                    recorder->signal_fd, error);
+                recorder->services =
+                        services_start(recorder->scratch, !settings->interval,
+                                       recorder_wants_chains(recorder), recorder->signal_fd, error);
         if (recorder->services)
                 return recorder;
         recorder_explain(recorder, error);
@@ -740,6 +754,11 @@ char *recorder_keep_samples(const Recorder *recorder, GError **error)
 const char *recorder_jit_logs(const Recorder *recorder)
 {
         return recorder->services->jit_logs;
+}
+
+const char *recorder_async_logs(const Recorder *recorder)
+{
+        return recorder->services->async_logs;
 }
 
 uint64_t recorder_duration(const Recorder *recorder)

@@ -34,6 +34,7 @@ typedef struct RecorderSettings {
         EventPipeSamples samples; /* without perf: what the runtimes sample */
         const char *frequency, *call_graph;
         SampledTime time;      /* with perf */
+        bool has_chains;       /* of async methods, where runtimes report them */
         double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */
         bool is_whole_machine; /* and every .NET process on it; else PIDS and COMMAND */
@@ -73,6 +74,8 @@ bool recorder_has_daemon(const Recorder *recorder);
 char *recorder_keep_samples(const Recorder *recorder, GError **error);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
+/* The same: the directory of chains of async methods, see async-chains.h. */
+const char *recorder_async_logs(const Recorder *recorder);
 /* The code that the runtimes had compiled at the end. Borrowed. */
 const JitMemory *recorder_jit_memory(const Recorder *recorder);
 /* The same: the directory of the garbage collections, see collections.h. */

@@ -2,6 +2,7 @@
 #include "record/services.h"
 
 #include "attach/holder-path.h"
+#include "attach/async-log.h"
 #include "attach/collection-log.h"
 #include "attach/jit-log.h"
 #include "record/spawn.h"
@@ -81,7 +82,8 @@ static bool services_make_directory(const char *path, GError **error)
         return false;
 }
 
-Services *services_start(const Scratch *scratch, bool has_logs, int wake_fd, GError **error)
+Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, int wake_fd,
+                         GError **error)
 {
         Services *services = g_new0(Services, 1);
         g_autofree char *directory = scratch_socket(scratch, OWN),
@@ -100,7 +102,9 @@ Services *services_start(const Scratch *scratch, bool has_logs, int wake_fd, GEr
         services->jit_logs = g_build_filename(services->holder_path, JIT_LOG_DIRECTORY, NULL);
         services->collection_logs =
                 g_build_filename(services->holder_path, COLLECTION_LOG_DIRECTORY, NULL);
+        services->async_logs = g_build_filename(services->holder_path, ASYNC_LOG_DIRECTORY, NULL);
         if (!services_make_directory(services->holder_path, error) ||
+            (has_async && !services_make_directory(services->async_logs, error)) ||
             (has_logs && (!services_make_directory(services->jit_logs, error) ||
                           !services_make_directory(services->collection_logs, error)))) {
                 services_free(services, wake_fd);
@@ -151,5 +155,6 @@ void services_free(Services *services, int wake_fd)
         g_free(services->port);
         g_free(services->jit_logs);
         g_free(services->collection_logs);
+        g_free(services->async_logs);
         g_free(services);
 }

@@ -19,11 +19,13 @@ typedef struct Services {
         char *port;            /* owned: the socket for runtimes */
         char *jit_logs;        /* owned: the directory of jit-log.h */
         char *collection_logs; /* owned: the directory of collection-log.h */
+        char *async_logs;      /* owned: the directory of async-log.h; it is there if wanted */
 } Services;
 
-/* NULL with ERROR set. HAS_LOGS: they grow, so not for a recording that does not end. WAKE_FD: see
- * spawn.h. */
-Services *services_start(const Scratch *scratch, bool has_logs, int wake_fd, GError **error);
+/* NULL with ERROR set. HAS_LOGS: they grow, so not for a recording that does not end. HAS_ASYNC:
+ * the log of chains, too. WAKE_FD: see spawn.h. */
+Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, int wake_fd,
+                         GError **error);
 /* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
 bool services_has_daemon(Services *services);
 /* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted, unless

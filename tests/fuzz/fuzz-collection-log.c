@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sink->take(sink->data, data + at, MIN(size - at, 1000));
                 FUZZ_REQUIRE(fuzz_allocated() < before + MOST_FIXED + MOST_PER_BYTE * size);
         }
-        collection_log_close(log);
+        collection_log_close(log, false);
         FUZZ_REQUIRE(g_stat(place.log_path, &st) == 0 &&
                      (uint64_t)st.st_size <= COLLECTION_LOG_MAX_BYTES);
         collections = collections_new(place.logs);

@@ -48,6 +48,8 @@ TESTS = {
     # One with GCAllocationTick, one with AllocationSampled.
     'test_record_events.py': ('8', NEWEST),
     'test_record_push.py': (NEWEST,),
+    # Only the newest one reports chains.
+    'test_record_async.py': BOTH,
     'test_record_waits.py': BOTH,
     # `dotnet watch` is the SDK's.
     'test_reload.py': (OWN,),

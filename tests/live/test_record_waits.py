@@ -29,8 +29,16 @@ def spent(stacks, method):
     return sum(ours.values()) - taken, taken
 
 
-def is_near(ours, theirs, deviation=MAX_DEVIATION):
-    return abs(ours - theirs) <= deviation * theirs
+def between(stacks):
+    """ns in the method that calls the others, by turns with its clock: on a busy machine it can lose its CPU there."""
+    return sum(n for stack, n in stacks.items()
+               if [frame for frame in stack if frame.startswith('Waits.')][-1:] and
+               [frame for frame in stack if frame.startswith('Waits.')][-1].startswith('Waits.Program.Repeat'))
+
+
+def is_near(stacks, method, ns):
+    ours = sum(spent(stacks, method))
+    return ours <= (1 + MAX_DEVIATION) * ns and ours + between(stacks) >= (1 - MAX_DEVIATION) * ns
 
 
 def record(tap, place, what, arguments, command):
@@ -50,7 +58,7 @@ def test_waits(tap, place, command, what):
     ns, stacks, errors = found
     for method in WAITS:
         slept, taken = spent(stacks, method)
-        tap.check(is_near(slept + taken, ns[method]), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
+        tap.check(is_near(stacks, method, ns[method]), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
     tap.check(re.match(r'\d+\.\d\d s of off-cpu in \d+ threads, over', errors), f'{what}: the first line of the summary', errors)
     slept, _ = spent(stacks, COMPUTES)
     tap.check(slept < 0.02 * ns[COMPUTES], f'{what}: {COMPUTES}() does not wait: {slept} ns', errors)
@@ -63,7 +71,7 @@ def test_both(tap, place, command, what):
     ns, stacks, errors = found
     for method in (*WAITS, COMPUTES):
         ours = sum(spent(stacks, method))
-        tap.check(is_near(ours, ns[method]), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
+        tap.check(is_near(stacks, method, ns[method]), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
 
 
 def test_pid(tap, place, command, what):

@@ -82,7 +82,7 @@ START_TEST(test_collections)
         size_t i;
 
         ck_assert_ptr_null(collection_log_open(place.path, PID, 0)); /* nobody wants it */
-        collection_log_close(NULL);
+        collection_log_close(NULL, false);
         g_mkdir(place.logs, 0700);
         log = collection_log_open(place.path, PID, 0);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
@@ -90,7 +90,7 @@ START_TEST(test_collections)
         /* Bytes that are not a stream of events end the log, and harm nobody. */
         collection_log_sink(log)->take(collection_log_sink(log)->data, (const uint8_t *)"Nettrac?",
                                        8);
-        collection_log_close(log);
+        collection_log_close(log, false);
         collections = collections_new(place.logs);
         for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++) {
                 const CollectionLogEntry *entry = collections_find(
@@ -130,7 +130,7 @@ START_TEST(test_endless)
         }
         take(log, &(const Step){"GCEnd_V1", 1, 2000, 999, 0, 0, 0});
         take(log, &(const Step){"GCEnd_V1", 1, 2001, 0, 0, 0, 0});
-        collection_log_close(log);
+        collection_log_close(log, false);
         collections = collections_new(place.logs);
         collections_sum(collections, &totals);
         ck_assert_uint_eq(totals.n[0], 1);

@@ -20,34 +20,44 @@ static class Program
     static int times = 20;
     static readonly object Gate = new();
     static readonly long[] Waited = new long[5];
+    static long last;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Lock()
     {
         lock (Gate)
-            return Stopwatch.GetTimestamp();
+            return Now();
     }
 
-    /* The methods do something after the wait, so that optimized code cannot jump into it. */
+    /* The methods do something after each call, so that optimized code cannot jump into it. */
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    static long Now()
+    {
+        var now = Stopwatch.GetTimestamp();
+
+        Volatile.Write(ref last, now);
+        return now;
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Input(Stream stream)
     {
         stream.ReadByte();
-        return Stopwatch.GetTimestamp();
+        return Now();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Sleep()
     {
         Thread.Sleep(Milliseconds);
-        return Stopwatch.GetTimestamp();
+        return Now();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Await(Task task)
     {
         task.Wait();
-        return Stopwatch.GetTimestamp();
+        return Now();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -57,7 +67,7 @@ static class Program
 
         while (Stopwatch.GetTimestamp() < end)
             Thread.SpinWait(10);
-        return Stopwatch.GetTimestamp();
+        return Now();
     }
 
     static Thread Repeat(int index, Func<long> wait, Action before = null)

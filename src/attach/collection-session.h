@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Collection session: a second session of a target, whose stream becomes its logs of collections
+ * and of async events
+ */
+
+#include "attach/collection-log.h"
+#include "attach/eventpipe-session.h"
+
+typedef struct CollectionSession {
+        CollectionLog *log; /* owned; NULL: nobody wants one */
+        EventPipeSession session;
+        bool is_complete; /* the session was stopped, and its stream read to the end */
+} CollectionSession;
+
+#define COLLECTION_SESSION_INIT                                                                    \
+        {                                                                                          \
+                .session.fd = -1                                                                   \
+        }
+
+/* PATH: of the attachment's file. Does nothing if nobody wants a log. False with ERROR set: the
+ * target refuses a session. */
+bool collection_session_open(CollectionSession *session, const char *path, const Target *target,
+                             int64_t clock_ahead, GError **error);
+/* The target has ended, and writes the rest. */
+void collection_session_end(CollectionSession *session);
+void collection_session_stop(CollectionSession *session, const Target *target);
+/* Has the target write what its threads have buffered, and takes it: before this session or HELD,
+ * the one beside it, is stopped. */
+void collection_session_flush(CollectionSession *session, const Target *target,
+                              const EventPipeSession *held);
+void collection_session_close(CollectionSession *session);

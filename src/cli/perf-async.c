@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-async.h"
+
+#include "cli/profile-row.h"
+#include "event/async-events.h"
+#include "profile/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CORE_LIBRARY "System.Private.CoreLib.dll"
+#define WRAPPER      "Continuation_Wrapper_"
+#define STUB         "[async resume stub]"
+
+/* ns: an address has the same name for so long. */
+#define SLOT_BITS 27
+
+typedef struct AsyncAddress {
+        uint64_t address, slot;
+        int32_t pid;
+} AsyncAddress;
+
+/* Methods of the core library, in names of any style. The first row that fits counts. */
+static const struct {
+        const char *text;
+        AsyncRole role;
+} METHODS[] = {
+        {"ContinuationWrapper." WRAPPER, ASYNC_WRAPPER},
+        {"InstrumentedMoveNext", ASYNC_MACHINE},
+        {"MoveNextAsDispatcher", ASYNC_MACHINE},
+        {"DispatchContinuations", ASYNC_DISPATCHER},
+        {"AsyncStateMachineBox", ASYNC_BOX},
+        {"ExecutionContext.Run", ASYNC_PASS},
+};
+
+static guint async_address_hash(gconstpointer data)
+{
+        const AsyncAddress *key = data;
+        const uint64_t hash =
+                (key->address ^ key->slot << 40 ^ (uint64_t)key->pid << 20) * 0x9e3779b97f4a7c15u;
+
+        return (guint)(hash >> 32);
+}
+
+static gboolean async_address_equal(gconstpointer one, gconstpointer other)
+{
+        const AsyncAddress *a = one, *b = other;
+
+        return a->address == b->address && a->slot == b->slot && a->pid == b->pid;
+}
+
+void perf_async_init(PerfAsync *async, Profile *profile)
+{
+        *async = (PerfAsync){
+                .profile = profile,
+                .roles = g_array_new(FALSE, FALSE, sizeof(uint8_t)),
+                .wrappers = g_array_new(FALSE, FALSE, sizeof(uint8_t)),
+                .wanted = g_array_new(FALSE, FALSE, sizeof(AsyncWanted)),
+                .index = g_hash_table_new_full(async_address_hash, async_address_equal, g_free,
+                                               NULL),
+                .numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .named = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        };
+}
+
+void perf_async_deinit(PerfAsync *async)
+{
+        g_clear_pointer(&async->roles, g_array_unref);
+        g_clear_pointer(&async->wrappers, g_array_unref);
+        g_clear_pointer(&async->wanted, g_array_unref);
+        g_clear_pointer(&async->index, g_hash_table_unref);
+        g_clear_pointer(&async->numbers, g_array_unref);
+        g_clear_pointer(&async->named, g_array_unref);
+}
+
+/* To look up: a return address is behind the call. */
+static AsyncAddress async_address(const AsyncChain *chain, uint64_t address, uint64_t time)
+{
+        return (AsyncAddress){address - (address && !chain->is_machine), time >> SLOT_BITS,
+                              chain->pid};
+}
+
+static bool perf_async_find(const PerfAsync *async, int32_t pid, int32_t tid, uint64_t time,
+                            AsyncPlace *ret)
+{
+        return async->chains && async_chains_find(async->chains, pid, tid,
+                                                  time + (uint64_t)async->clock_offset, ret);
+}
+
+void perf_async_want(PerfAsync *async, int32_t pid, int32_t tid, uint64_t time)
+{
+        const AsyncChain *chain;
+        const uint64_t *addresses;
+        AsyncPlace place;
+        uint32_t i;
+
+        if (!perf_async_find(async, pid, tid, time, &place))
+                return;
+        chain = async_chains_get(async->chains, place.chain);
+        addresses = async_chain_addresses(async->chains, chain);
+        for (i = 0; i < chain->n; i++) {
+                const AsyncAddress key = async_address(chain, addresses[i], time);
+                const AsyncWanted wanted = {.pid = pid, .address = key.address, .time = time};
+
+                if (!addresses[i] || g_hash_table_contains(async->index, &key))
+                        continue;
+                g_array_append_val(async->wanted, wanted);
+                g_hash_table_insert(async->index, g_memdup2(&key, sizeof(key)),
+                                    GUINT_TO_POINTER(async->wanted->len));
+        }
+}
+
+static const AsyncWanted *perf_async_named(const PerfAsync *async, const AsyncChain *chain,
+                                           uint64_t address, uint64_t time)
+{
+        const AsyncAddress key = async_address(chain, address, time);
+        const guint number = GPOINTER_TO_UINT(g_hash_table_lookup(async->index, &key));
+
+        return number ? &g_array_index(async->wanted, AsyncWanted, number - 1) : NULL;
+}
+
+/* The sink of names */
+
+static void async_sink_frame(void *data, const NamedFrame *frame)
+{
+        PerfAsync *async = data;
+        const ProfileFrame row = profile_row_of(frame);
+        const uint32_t number = profile_frame(async->profile, &row);
+
+        g_array_append_val(async->named, number);
+}
+
+static void async_sink_sample(void *data, const BatchSample *sample, const char *comm,
+                              const char *event, const uint32_t *frames, size_t n)
+{
+        PerfAsync *async = data;
+        AsyncWanted *wanted;
+        size_t i;
+
+        if (sample->period >= async->wanted->len)
+                return;
+        wanted = &g_array_index(async->wanted, AsyncWanted, (guint)sample->period);
+        wanted->first = async->numbers->len;
+        wanted->n = (guint)n;
+        for (i = 0; i < n; i++)
+                g_array_append_val(async->numbers,
+                                   g_array_index(async->named, uint32_t, frames[i]));
+}
+
+SampleSink perf_async_sink(PerfAsync *async)
+{
+        return (SampleSink){async_sink_frame, async_sink_sample, async};
+}
+
+/* The samples */
+
+static AsyncRole frame_role(const ProfileFrame *frame, uint8_t *ret_wrapper)
+{
+        const char *wrapper;
+        size_t i;
+
+        *ret_wrapper = 0;
+        if (frame->kind != FRAME_MANAGED || !frame->name)
+                return ASYNC_NOTHING;
+        if (strstr(frame->name, STUB))
+                return ASYNC_STUB;
+        if (strstr(frame->name, ".async#") ||
+            (strstr(frame->name, ">d__") && strstr(frame->name, ".MoveNext")))
+                return ASYNC_METHOD;
+        if (!frame->module || !g_str_has_suffix(frame->module, CORE_LIBRARY))
+                return ASYNC_NOTHING;
+        for (i = 0; i < G_N_ELEMENTS(METHODS); i++) {
+                if (!strstr(frame->name, METHODS[i].text))
+                        continue;
+                wrapper = strstr(frame->name, WRAPPER);
+                *ret_wrapper = wrapper ? (uint8_t)atoi(wrapper + strlen(WRAPPER)) : 0;
+                return METHODS[i].role;
+        }
+        return ASYNC_NOTHING;
+}
+
+void perf_async_take_frame(PerfAsync *async, const ProfileFrame *frame)
+{
+        uint8_t wrapper;
+        const uint8_t role = (uint8_t)frame_role(frame, &wrapper);
+
+        g_array_append_val(async->roles, role);
+        g_array_append_val(async->wrappers, wrapper);
+}
+
+/* Is the frame NUMBER of the profile of the method that NAMED has as its outermost one? */
+static bool perf_async_is_method(const PerfAsync *async, uint32_t number, const AsyncWanted *named)
+{
+        const GArray *frames = async->profile->frames;
+        const Frame *one = &g_array_index(frames, Frame, number), *other;
+
+        if (!named || !named->n)
+                return false;
+        other = &g_array_index(
+                frames, Frame,
+                g_array_index(async->numbers, uint32_t, named->first + named->n - 1));
+        return one->kind == FRAME_MANAGED && other->kind == FRAME_MANAGED &&
+               one->name == other->name && one->module == other->module;
+}
+
+/* The place in STACK, before END, of the frame of the chain at PLACE that is nearest to END; END:
+ * there is none. */
+static size_t perf_async_find_method(const PerfAsync *async, const AsyncChain *chain,
+                                     uint32_t place, uint64_t time, const GArray *stack, size_t end)
+{
+        const AsyncWanted *named;
+        size_t i;
+
+        if (place >= chain->n)
+                return end;
+        named = perf_async_named(async, chain, async_chain_addresses(async->chains, chain)[place],
+                                 time);
+        for (i = end; i-- > 0;)
+                if (perf_async_is_method(async, g_array_index(stack, uint32_t, i), named))
+                        return i;
+        return end;
+}
+
+/* Replaces what is below the first N frames of STACK by the frames of the chain from PLACE on. */
+static void perf_async_replace(const PerfAsync *async, const AsyncChain *chain, uint32_t place,
+                               uint64_t time, GArray *stack, size_t n)
+{
+        const uint64_t *addresses = async_chain_addresses(async->chains, chain);
+
+        g_array_set_size(stack, (guint)n);
+        for (; place < chain->n; place++) {
+                const AsyncWanted *named =
+                        addresses[place] ? perf_async_named(async, chain, addresses[place], time)
+                                         : NULL;
+
+                if (named)
+                        g_array_append_vals(stack,
+                                            &g_array_index(async->numbers, uint32_t, named->first),
+                                            named->n);
+        }
+}
+
+/* Where a method is continued, by the numbers of a sample's frames. */
+typedef struct AsyncSite {
+        AsyncRole role;
+        unsigned wrapper; /* with ASYNC_WRAPPER */
+        size_t last;      /* the frame of which the caller is not the one that awaits */
+        bool is_begin;    /* the method itself has no frame yet, or no longer */
+} AsyncSite;
+
+static AsyncRole perf_async_role(const PerfAsync *async, uint32_t frame)
+{
+        return g_array_index(async->roles, uint8_t, frame);
+}
+
+/* Does a method of the program follow towards the leaf? */
+static bool perf_async_has_method(const PerfAsync *async, const GArray *stack,
+                                  const uint32_t *frames, size_t at)
+{
+        while (at-- > 0)
+                if (perf_async_role(async, frames[at]) == ASYNC_METHOD ||
+                    (perf_async_role(async, frames[at]) == ASYNC_NOTHING &&
+                     g_array_index(async->profile->frames, Frame,
+                                   g_array_index(stack, uint32_t, at))
+                                     .kind == FRAME_MANAGED))
+                        return true;
+        return false;
+}
+
+/* The innermost site. False: there is none. */
+static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames, size_t n,
+                                 AsyncSite *ret)
+{
+        size_t at;
+
+        *ret = (AsyncSite){.role = ASYNC_NOTHING};
+        for (at = 0; at < n; at++) {
+                const AsyncRole role = perf_async_role(async, frames[at]);
+
+                switch (role) {
+                case ASYNC_NOTHING:
+                case ASYNC_METHOD:
+                        if (ret->role != ASYNC_NOTHING)
+                                return true;
+                        break;
+                case ASYNC_PASS:
+                        /* The box has no frame if it jumps to the method. */
+                        if (at && perf_async_role(async, frames[at - 1]) == ASYNC_METHOD) {
+                                ret->role = ASYNC_BOX;
+                                ret->last = at - 1;
+                        }
+                        break;
+                case ASYNC_DISPATCHER:
+                        return ret->role != ASYNC_NOTHING;
+                case ASYNC_STUB:
+                case ASYNC_BOX:
+                        if (ret->role == ASYNC_NOTHING)
+                                ret->role = role;
+                        ret->last = at;
+                        break;
+                case ASYNC_WRAPPER:
+                case ASYNC_MACHINE:
+                        ret->role = role;
+                        ret->wrapper = g_array_index(async->wrappers, uint8_t, frames[at]);
+                        ret->last = at;
+                        return true;
+                }
+        }
+        return ret->role != ASYNC_NOTHING;
+}
+
+/* False: the chain is not certain. */
+static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *sample,
+                                 const AsyncSite *site, GArray *stack)
+{
+        const AsyncChain *chain;
+        AsyncPlace found;
+        uint32_t place, end, step;
+
+        if (site->role == ASYNC_STUB ||
+            !perf_async_find(async, sample->pid, sample->tid, sample->time, &found))
+                return false;
+        chain = async_chains_get(async->chains, found.chain);
+        if (chain->is_machine != (site->role != ASYNC_WRAPPER))
+                return false;
+        /* A state machine completes before the next one is continued on top of it. */
+        place = chain->is_machine ? found.n_done - (found.n_done > 0)
+                                  : (site->wrapper - chain->index) % ASYNC_WRAPPERS;
+        end = chain->is_machine ? MIN(found.n_done + 1, chain->n) : chain->n;
+        step = chain->is_machine ? 1 : ASYNC_WRAPPERS;
+        if (site->is_begin && !chain->is_machine && chain->n <= ASYNC_WRAPPERS && place < end) {
+                perf_async_replace(async, chain, place, sample->time, stack, site->last);
+                return true;
+        }
+        for (; place < end; place += step) {
+                const size_t method = perf_async_find_method(async, chain, place, sample->time,
+                                                             stack, site->last + 1);
+
+                if (method > site->last)
+                        continue;
+                perf_async_replace(async, chain, place + 1, sample->time, stack, method + 1);
+                return true;
+        }
+        return false;
+}
+
+/* Shows that the caller of the frame at AT is not the one that awaits. */
+static void perf_async_mark(const PerfAsync *async, size_t at, GArray *stack)
+{
+        static const ProfileFrame CONTINUED = {.name = ASYNC_CONTINUED_NAME, .kind = FRAME_UNKNOWN};
+        const uint32_t number = profile_frame(async->profile, &CONTINUED);
+
+        g_array_insert_val(stack, (guint)at + 1, number);
+}
+
+void perf_async_join(PerfAsync *async, const BatchSample *sample, const uint32_t *frames, size_t n,
+                     GArray *stack)
+{
+        AsyncSite site;
+
+        if (!perf_async_find_site(async, frames, n, &site))
+                return;
+        site.is_begin = !perf_async_has_method(async, stack, frames, site.last);
+        if (perf_async_use_chain(async, sample, &site, stack)) {
+                async->n_joined++;
+                return;
+        }
+        if (site.is_begin)
+                return;
+        async->n_apart++;
+        perf_async_mark(async, site.last, stack);
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record` of async methods that await each other: with .NET 11, by the runtime (runtime async) and by the compiler
+(state machines), each sample has the methods that await; with .NET 10 it shows where they are missing."""
+
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_live_lines  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+SOURCE = HERE / 'awaits' / 'Program.cs'
+VARIANTS = {'runtime async': ['-features:runtime-async=on'], 'state machines': []}
+# Where the program computes -> the methods that await it, as the source has them.
+IN_MIDDLE = [(name, 'Outer', 'Main') for name in ('First', 'Second', 'Generic')]
+EXPECTED = {'InLeaf': [('Leaf', *names) for names in IN_MIDDLE], 'InMiddle': IN_MIDDLE, 'InOuter': [('Outer', 'Main')]}
+COMPUTES = re.compile(r'Awaits\.Program\.(In\w+)\(')
+OWN = re.compile(r'Awaits\.Program\.(?:(\w+)[.<(])')
+CONTINUED = '[continued after await]'
+# The runtime is attached some ms after the start, and a method can end before another one awaits it.
+LEAST_WHOLE = 0.9
+
+
+def kinds(stacks):
+    """Samples of the program's computations: with all that await, with fewer, with others, and those that show that
+    callers are missing."""
+    found = dict.fromkeys(('whole', 'fewer', 'wrong', 'continued'), 0)
+    for stack, n in stacks.items():
+        frames = stack[::-1]
+        leaf = next((i for i, frame in enumerate(frames) if COMPUTES.match(frame)), None)
+        if leaf is None:
+            continue
+        wanted = EXPECTED[COMPUTES.match(frames[leaf])[1]]
+        own = []
+        for match in map(OWN.match, frames[leaf + 1:]):
+            # A method that is called as a task has a frame of its own.
+            if match and match[1] not in own[-1:]:
+                own.append(match[1])
+        if CONTINUED in frames:
+            found['continued'] += n
+        elif tuple(own) in wanted:
+            found['whole'] += n
+        elif any(chain[:len(own)] == tuple(own) for chain in wanted):
+            found['fewer'] += n
+        else:
+            found['wrong'] += n
+    return found
+
+
+def check(tap, place, what, *arguments):
+    code, _, errors = place.record('-o', 'a.folded', *arguments)
+    stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
+    found = kinds(stacks)
+    n = sum(found.values())
+    tap.check(code == 0 and n > 50 and found['wrong'] == 0 and found['whole'] >= LEAST_WHOLE * n, f'{what}: {found}', errors)
+    counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
+    tap.check(counts and int(counts[2]) >= LEAST_WHOLE * int(counts[1]), f'{what}: the summary has both', errors)
+
+
+def check_apart(tap, place, what, is_marked, *arguments):
+    """Without chains."""
+    code, _, errors = place.record('-o', 'a.folded', *arguments)
+    stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
+    found = kinds(stacks)
+    n = sum(found.values())
+    marked = found['continued'] >= LEAST_WHOLE * n if is_marked else not found['continued']
+    tap.check(code == 0 and n > 50 and marked and found['whole'] <= 0.1 * n, f'{what}: {found}', errors)
+    tap.check(('samples are of methods that continue after an await: which' in errors) == is_marked,
+              f'{what}: the summary', errors)
+
+
+def check_pid(tap, place, what, command):
+    with live.child([*command, '8000'], env=place.environment) as process:
+        live.wait_for('its port', lambda: any(place.temporary.glob('dotnet-diagnostic-*')), process)
+        pid = next(place.temporary.glob('dotnet-diagnostic-*')).name.split('-')[2]
+        check(tap, place, f'{what}: -p', '-d', 2, '-p', pid)
+
+
+def check_dump(tap, place, what, command):
+    """Addresses of chains are those of the program's methods, by the events of the same file."""
+    path = place.directory / 'async.nettrace'
+    live.run(*command, '1500', env={
+        **place.environment, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeOutputPath': path,
+        'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x20000220b8:5,'
+                                  'System.Runtime.CompilerServices.AsyncProfilerEventSource:0x3ffff:5'})
+    done = place.programs.run([place.programs.clrsym, 'dump', path])
+    records = [record for record in map(json.loads, done.stdout.splitlines()) if record['event'] == 'AsyncEvents']
+    buffers = [record['fields']['Data'] for record in records]
+    events = [event for buffer in buffers for event in buffer['events']]
+    tap.check(done.returncode == 0 and not any('damaged' in buffer for buffer in buffers) and len(events) > 100,
+              f'{what}: dump: {len(events)} sub-events', done.stderr)
+    frames = {frame for event in events if event['event'].startswith('Resume') for frame in event.get('frames', [])} - {'0x0'}
+    done = place.programs.run([place.programs.clrsym, 'resolve', '--json', '--trace', path, '--pid',
+                                records[0]['pid'], *sorted(frames)])
+    names = [json.loads(line).get('symbol') or '' for line in done.stdout.splitlines()]
+    own = [name for name in names if name.startswith('Awaits.Program')]
+    tap.check(len(names) == len(frames) > 3 and len(own) >= 0.5 * len(names), f'{what}: dump: {len(own)} of {len(names)} '
+              'frames are the methods of the program', names, done.stderr)
+
+
+def build(directory, runtime):
+    """Yields (variant, assembly)."""
+    directory.mkdir()
+    compiler = test_live_lines.Compiler(directory, runtime)
+    config = {'runtimeOptions': {'framework': {'name': 'Microsoft.NETCore.App', 'version': runtimes.version_of(runtime)},
+                                 'configProperties': {'System.Globalization.Invariant': True}}}
+    for i, (variant, options) in enumerate(VARIANTS.items()):
+        if options and runtime != runtimes.NEWEST:
+            continue
+        compiler.compile(f'awaits{i}.dll', SOURCE, '-optimize+', *options)
+        (directory / f'awaits{i}.runtimeconfig.json').write_text(json.dumps(config))
+        yield variant, directory / f'awaits{i}.dll'
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    for version in runtimes.of_test(__file__):
+        try:
+            host = runtimes.host(directory / f'host-{version}', version)
+            assemblies = dict(build(directory / f'build-{version}', version))
+        except RuntimeError as error:
+            tap.skip(f'.NET {version}', str(error).splitlines()[-1])
+            continue
+        for variant, assembly in assemblies.items():
+            place = test_record.Place(programs, directory, f'place-{version}-{assembly.stem}')
+            command = ['/usr/bin/env', f'DOTNET_ROOT={pathlib.Path(host).parent}', host, assembly]
+            what = f'.NET {version}, {variant}'
+            if version == runtimes.NEWEST:
+                check(tap, place, what, '--', *command, '2500')
+                check_pid(tap, place, what, command)
+                check_apart(tap, place, f'{what}: physical', False, '--stacks', 'physical', '--', *command, '1500')
+                check_dump(tap, place, what, command)
+            else:
+                check_apart(tap, place, what, True, '--', *command, '1500')
+            tap.equal(place.left(), ([], []), 'nothing is left')
+
+
+if __name__ == '__main__':
+    recorded.main(test)

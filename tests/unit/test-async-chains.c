@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Which chain of async methods a thread continues: from the buffers of the runtime, through a
+ * worker's log, to the answers
+ */
+
+#include "event/async-events.h"
+#include "record/async-chains.h"
+#include "support/log-place.h"
+#include "support/suite.h"
+
+#include <string.h>
+
+#define PID   77
+#define AHEAD 1000 /* ns of the target's clock */
+
+enum { MAX_STEP_FRAMES = 3, NOTHING = 0 };
+
+/* A sub-event, or what is between buffers. */
+typedef struct Step {
+        unsigned id; /* AsyncEventId; 0: see KIND */
+        AsyncLogKind kind;
+        int32_t tid;
+        uint64_t time; /* by our clock */
+        unsigned index;
+        uint64_t frames[MAX_STEP_FRAMES]; /* the innermost first; 0: no more */
+} Step;
+
+#define EVENT(id) ASYNC_##id, ASYNC_LOG_BUFFER
+#define GAP       0, ASYNC_LOG_GAP
+#define END       0, ASYNC_LOG_END
+
+static const Step STEPS[] = {
+        {EVENT(RESUME_STACK), 1, 100, 5, {0x1000, 0x2000, 0x3000}},
+        {EVENT(SUSPEND), 1, 200, 0, {0}},
+        /* One is continued inside of another. */
+        {EVENT(RESUME_STACK), 1, 300, 0, {0x1000}},
+        {EVENT(RESUME_STACK), 1, 310, 1, {0x4000, 0x500}},
+        {EVENT(COMPLETE), 1, 320, 0, {0}},
+        {EVENT(COMPLETE), 1, 330, 0, {0}},
+        {EVENT(COMPLETE), 1, 340, 0, {0}}, /* of nothing */
+        /* State machines; the methods that await become known later. */
+        {EVENT(MACHINE_RESUME_STACK), 2, 100, 0, {0x7000}},
+        {EVENT(MACHINE_COMPLETE_METHOD), 2, 150, 0, {0}},
+        {EVENT(MACHINE_APPEND_STACK), 2, 160, 0, {0x8000, 0x9000}},
+        {EVENT(MACHINE_UNWIND), 2, 170, 0, {0}},
+        {EVENT(MACHINE_COMPLETE), 2, 180, 0, {0}},
+        {EVENT(MACHINE_RESUME_STACK), 2, 190, 0, {0x7000, 0x8000, 0x9000}},
+        {EVENT(RESET_THREAD), 2, 195, 0, {0}},
+        /* Buffers are missing: what the thread did until the next event is not known. */
+        {EVENT(RESUME_STACK), 3, 100, 0, {0x1000}},
+        {GAP, 0, 0, 0, {0}},
+        {EVENT(RESUME_STACK), 3, 500, 0, {0x2000}},
+        {END, 0, 0, 0, {0}},
+};
+
+static const struct {
+        int32_t pid, tid;
+        uint64_t time;
+        unsigned index, n_done;
+        uint64_t frames[MAX_STEP_FRAMES]; /* NOTHING: there is no chain */
+        bool is_after_end;                /* known only of a session that was stopped */
+} QUESTIONS[] = {
+        {PID, 1, 99, 0, 0, {NOTHING}, false},
+        {PID, 1, 100, 5, 0, {0x1000, 0x2000, 0x3000}, false},
+        {PID, 1, 199, 5, 0, {0x1000, 0x2000, 0x3000}, false},
+        {PID, 1, 200, 0, 0, {NOTHING}, false},
+        {PID, 1, 305, 0, 0, {0x1000}, false},
+        {PID, 1, 315, 1, 0, {0x4000, 0x500}, false},
+        {PID, 1, 325, 0, 0, {0x1000}, false},
+        {PID, 1, 335, 0, 0, {NOTHING}, false},
+        {PID, 1, 1000, 0, 0, {NOTHING}, false},
+        {PID, 2, 120, 0, 0, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 2, 155, 0, 1, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 2, 165, 0, 1, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 2, 175, 0, 2, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 2, 185, 0, 0, {NOTHING}, false},
+        {PID, 2, 191, 0, 0, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 2, 195, 0, 0, {NOTHING}, false},
+        {PID, 3, 300, 0, 0, {NOTHING}, false},
+        {PID, 3, 501, 0, 0, {0x2000}, true},
+        {PID, 4, 150, 0, 0, {NOTHING}, false},
+        {PID + 1, 1, 150, 0, 0, {NOTHING}, false},
+};
+
+static void put(GByteArray *bytes, uint64_t value, unsigned n)
+{
+        for (; n > 0; n--, value >>= 8) {
+                const uint8_t byte = (uint8_t)value;
+
+                g_byte_array_append(bytes, &byte, 1);
+        }
+}
+
+static void put_var(GByteArray *bytes, uint64_t value)
+{
+        for (; value > 0x7f; value >>= 7)
+                put(bytes, value | 0x80, 1);
+        put(bytes, value, 1);
+}
+
+static void put_signed(GByteArray *bytes, int64_t value)
+{
+        put_var(bytes, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+static void put_stack(GByteArray *bytes, const Step *step)
+{
+        const bool has_states =
+                step->id == ASYNC_MACHINE_RESUME_STACK || step->id == ASYNC_MACHINE_APPEND_STACK;
+        g_autoptr(GByteArray) stack = g_byte_array_new();
+        unsigned n = 0, i;
+
+        while (n < MAX_STEP_FRAMES && step->frames[n])
+                n++;
+        put(stack, 0, 1);
+        put(stack, step->index, 1);
+        put(stack, n, 1);
+        put_var(stack, 1); /* id */
+        for (i = 0; i < n; i++) {
+                if (i)
+                        put_signed(stack, (int64_t)(step->frames[i] - step->frames[i - 1]));
+                else
+                        put_var(stack, step->frames[0]);
+                if (has_states)
+                        put_signed(stack, -1);
+        }
+        put(bytes, stack->len, 2);
+        g_byte_array_append(bytes, stack->data, stack->len);
+}
+
+/* A buffer with one sub-event. */
+static GByteArray *buffer_of(const Step *step)
+{
+        GByteArray *bytes = g_byte_array_new();
+
+        put(bytes, 1, 1);
+        put(bytes, 0, 4); /* size, see below */
+        put(bytes, 0, 4);
+        put(bytes, (uint64_t)step->tid, 8);
+        put(bytes, 1, 4);
+        put(bytes, step->time + AHEAD - 7, 8);
+        put(bytes, step->time + AHEAD, 8);
+        put(bytes, step->id, 1);
+        put_var(bytes, 7);
+        if (step->frames[0])
+                put_stack(bytes, step);
+        else if (step->id == ASYNC_MACHINE_UNWIND)
+                put(bytes, 1 | 1 << 8, 2); /* one byte: one frame */
+        bytes->data[1] = (uint8_t)bytes->len;
+        return bytes;
+}
+
+static AsyncChains *chains_of(LogPlace *place, size_t n_steps)
+{
+        AsyncLog *log = async_log_open(place->path, PID, AHEAD);
+        AsyncChains *chains;
+        size_t i;
+
+        ck_assert_ptr_nonnull(log);
+        for (i = 0; i < n_steps; i++) {
+                g_autoptr(GByteArray) bytes = buffer_of(&STEPS[i]);
+                const bool is_buffer = STEPS[i].kind == ASYNC_LOG_BUFFER;
+
+                async_log_add(log, STEPS[i].kind, bytes->data, is_buffer ? bytes->len : 0);
+        }
+        async_log_close(log);
+        chains = async_chains_new(place->logs);
+        ck_assert_ptr_nonnull(chains);
+        return chains;
+}
+
+static LogPlace place_new(void)
+{
+        LogPlace place = log_place_new(ASYNC_LOG_DIRECTORY);
+
+        ck_assert_ptr_null(async_log_open(place.path, PID, 0)); /* nobody wants it */
+        ck_assert_ptr_null(async_chains_new(place.logs));
+        async_log_add(NULL, ASYNC_LOG_GAP, NULL, 0);
+        async_log_close(NULL);
+        async_chains_free(NULL);
+        g_mkdir(place.logs, 0700);
+        return place;
+}
+
+static void check_answer(const AsyncChains *chains, size_t i, bool is_known)
+{
+        const uint64_t *frames = QUESTIONS[i].frames;
+        const AsyncChain *chain;
+        AsyncPlace place;
+        unsigned n = 0;
+
+        if (!async_chains_find(chains, QUESTIONS[i].pid, QUESTIONS[i].tid, QUESTIONS[i].time,
+                               &place)) {
+                ck_assert(frames[0] == NOTHING || !is_known);
+                return;
+        }
+        ck_assert(is_known);
+        chain = async_chains_get(chains, place.chain);
+        while (n < MAX_STEP_FRAMES && frames[n])
+                n++;
+        ck_assert_uint_eq(chain->n, n);
+        ck_assert(!memcmp(async_chain_addresses(chains, chain), frames, n * sizeof(*frames)));
+        ck_assert_uint_eq(chain->index, QUESTIONS[i].index);
+        ck_assert_uint_eq(place.n_done, QUESTIONS[i].n_done);
+}
+
+START_TEST(finds_chains)
+{
+        LogPlace place = place_new();
+        AsyncChains *chains = chains_of(&place, G_N_ELEMENTS(STEPS));
+
+        check_answer(chains, (size_t)_i, true);
+        async_chains_free(chains);
+        log_place_remove(&place);
+}
+END_TEST
+
+/* Of a program that has ended by itself, nothing is known after its last event. */
+START_TEST(ends)
+{
+        LogPlace place = place_new();
+        AsyncChains *chains = chains_of(&place, G_N_ELEMENTS(STEPS) - 1);
+
+        check_answer(chains, (size_t)_i, !QUESTIONS[_i].is_after_end);
+        async_chains_free(chains);
+        log_place_remove(&place);
+}
+END_TEST
+
+/* A buffer that is cut, or has another version, has no sub-event, and harms no other. */
+START_TEST(refuses_buffers)
+{
+        g_autoptr(GByteArray) bytes = buffer_of(&STEPS[0]);
+        AsyncLengths lengths;
+        AsyncBuffer buffer;
+        AsyncEvent event;
+        AsyncStack stack;
+        guint n;
+
+        async_lengths_init(&lengths);
+        for (n = 0; n < bytes->len; n++) {
+                ck_assert(!async_buffer_read(&buffer, bytes->data, n));
+                bytes->data[1] = (uint8_t)n;
+                if (async_buffer_read(&buffer, bytes->data, n))
+                        ck_assert(!async_buffer_next(&buffer, &lengths, &event) &&
+                                  buffer.cursor.has_failed);
+                bytes->data[1] = (uint8_t)bytes->len;
+        }
+        ck_assert(async_buffer_read(&buffer, bytes->data, bytes->len));
+        ck_assert(async_buffer_next(&buffer, &lengths, &event));
+        ck_assert_uint_eq(event.id, ASYNC_RESUME_STACK);
+        ck_assert(async_event_stack(&event, &stack) && stack.n == 3);
+        for (n = 0; n < event.n; n++) {
+                const AsyncEvent part = {event.id, event.time, event.payload, n};
+
+                ck_assert(!async_event_stack(&part, &stack));
+        }
+        ck_assert(!async_buffer_next(&buffer, &lengths, &event) && !buffer.cursor.has_failed);
+        bytes->data[0] = 2;
+        ck_assert(!async_buffer_read(&buffer, bytes->data, bytes->len));
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("async-chains");
+        TCase *tests = tcase_create("async-chains");
+
+        tcase_add_loop_test(tests, finds_chains, 0, G_N_ELEMENTS(QUESTIONS));
+        tcase_add_loop_test(tests, ends, 0, G_N_ELEMENTS(QUESTIONS));
+        tcase_add_test(tests, refuses_buffers);
+        suite_add_tcase(suite, tests);
+        return suite;
+}
