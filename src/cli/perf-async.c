@@ -29,7 +29,7 @@ static const struct {
         {"InstrumentedMoveNext", ASYNC_MACHINE},
         {"MoveNextAsDispatcher", ASYNC_MACHINE},
         {"DispatchContinuations", ASYNC_DISPATCHER},
-        {"AsyncStateMachineBox", ASYNC_BOX},
+        {"StateMachineBox", ASYNC_BOX},
         {"ExecutionContext.Run", ASYNC_PASS},
 };
 
@@ -309,13 +309,50 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
         return ret->role != ASYNC_NOTHING;
 }
 
+/* The method that SITE continues is at PLACE of the chain: uses the chain from there on. False: the
+ * stack does not have that method. */
+static bool perf_async_try(const PerfAsync *async, const AsyncChain *chain, uint32_t place,
+                           const AsyncSite *site, uint64_t time, GArray *stack)
+{
+        const size_t method =
+                perf_async_find_method(async, chain, place, time, stack, site->last + 1);
+
+        if (method > site->last)
+                return false;
+        perf_async_replace(async, chain, place + 1, time, stack, method + 1);
+        return true;
+}
+
+/* A state machine completes before the next one is continued on top of it. */
+static bool perf_async_use_machines(const PerfAsync *async, const AsyncChain *chain,
+                                    uint32_t n_done, const AsyncSite *site, uint64_t time,
+                                    GArray *stack)
+{
+        return perf_async_try(async, chain, n_done, site, time, stack) ||
+               (n_done && perf_async_try(async, chain, n_done - 1, site, time, stack));
+}
+
+static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *chain,
+                                   const AsyncSite *site, uint64_t time, GArray *stack)
+{
+        uint32_t place = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
+
+        if (site->is_begin && chain->n <= ASYNC_WRAPPERS && place < chain->n) {
+                perf_async_replace(async, chain, place, time, stack, site->last);
+                return true;
+        }
+        for (; place < chain->n; place += ASYNC_WRAPPERS)
+                if (perf_async_try(async, chain, place, site, time, stack))
+                        return true;
+        return false;
+}
+
 /* False: the chain is not certain. */
 static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *sample,
                                  const AsyncSite *site, GArray *stack)
 {
         const AsyncChain *chain;
         AsyncPlace found;
-        uint32_t place, end, step;
 
         if (site->role == ASYNC_STUB ||
             !perf_async_find(async, sample->pid, sample->tid, sample->time, &found))
@@ -323,25 +360,9 @@ static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *samp
         chain = async_chains_get(async->chains, found.chain);
         if (chain->is_machine != (site->role != ASYNC_WRAPPER))
                 return false;
-        /* A state machine completes before the next one is continued on top of it. */
-        place = chain->is_machine ? found.n_done - (found.n_done > 0)
-                                  : (site->wrapper - chain->index) % ASYNC_WRAPPERS;
-        end = chain->is_machine ? MIN(found.n_done + 1, chain->n) : chain->n;
-        step = chain->is_machine ? 1 : ASYNC_WRAPPERS;
-        if (site->is_begin && !chain->is_machine && chain->n <= ASYNC_WRAPPERS && place < end) {
-                perf_async_replace(async, chain, place, sample->time, stack, site->last);
-                return true;
-        }
-        for (; place < end; place += step) {
-                const size_t method = perf_async_find_method(async, chain, place, sample->time,
-                                                             stack, site->last + 1);
-
-                if (method > site->last)
-                        continue;
-                perf_async_replace(async, chain, place + 1, sample->time, stack, method + 1);
-                return true;
-        }
-        return false;
+        return chain->is_machine ? perf_async_use_machines(async, chain, found.n_done, site,
+                                                           sample->time, stack)
+                                 : perf_async_use_wrapper(async, chain, site, sample->time, stack);
 }
 
 /* Shows that the caller of the frame at AT is not the one that awaits. */

@@ -369,16 +369,16 @@ static bool naming_want_chain(const QueuedSample *sample, void *data)
         return true;
 }
 
-/* Names the frames of the chains that samples need: a sample for each, whose period is its number.
+/* Names the frames of chains: a sample for each, whose period is its number.
  */
 static bool naming_run_chains(Naming *naming, PerfRun *run, PerfAsync *async, GError **error)
 {
         PerfResult result;
-        bool ok = sample_file_read(&naming->file, naming_want_chain, async, error);
         guint i;
+        bool ok;
 
         naming->chains = (ChainNamer){.namer = &run->namer, .code = {naming_find_code, naming}};
-        ok = perf_run_begin(run) && ok;
+        ok = perf_run_begin(run);
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;
         for (i = 0; ok && i < async->wanted->len; i++) {
                 const AsyncWanted *wanted = &g_array_index(async->wanted, AsyncWanted, i);
@@ -411,6 +411,10 @@ static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
                 return true;
         async->chains = activity->chains;
         async->clock_offset = activity->clock_offset;
+        if (!sample_file_read(&naming->file, naming_want_chain, async, error))
+                return false;
+        if (!async->wanted->len)
+                return true;
         settings = naming_settings(naming);
         mappings = mappings_text(naming);
         if (!mappings)

@@ -197,7 +197,7 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
         if (session_end)
                 move_to_session(profile, session_end);
         else if (profile->activity && !insert_collecting(profile, sample, comm, frames, n) &&
-                 (jit_end = find_jit_end(profile, frames, n)) > 0)
+                 (jit_end = find_jit_end(profile, frames, n)) > 0 && jit_end <= profile->stack->len)
                 insert_compiling(profile, sample, jit_end);
         row.n_frames = profile->stack->len;
         row.frames = (const uint32_t *)(const void *)profile->stack->data;

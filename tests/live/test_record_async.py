@@ -25,8 +25,10 @@ EXPECTED = {'InLeaf': [('Leaf', *names) for names in IN_MIDDLE], 'InMiddle': IN_
 COMPUTES = re.compile(r'Awaits\.Program\.(In\w+)\(')
 OWN = re.compile(r'Awaits\.Program\.(?:(\w+)[.<(])')
 CONTINUED = '[continued after await]'
-# The runtime is attached some ms after the start, and a method can end before another one awaits it.
-LEAST_WHOLE = 0.9
+# The runtime is attached some ms after the start.
+LEAST_KNOWN = 0.9
+# A method that ends before another one awaits it has no caller: on a busy machine, a third of them do.
+LEAST_WHOLE = 0.5
 
 
 def kinds(stacks):
@@ -60,9 +62,10 @@ def check(tap, place, what, *arguments):
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
     found = kinds(stacks)
     n = sum(found.values())
-    tap.check(code == 0 and n > 50 and found['wrong'] == 0 and found['whole'] >= LEAST_WHOLE * n, f'{what}: {found}', errors)
+    tap.check(code == 0 and n > 50 and found['wrong'] == 0 and found['whole'] >= LEAST_WHOLE * n and
+              found['whole'] + found['fewer'] >= LEAST_KNOWN * n, f'{what}: {found}', errors)
     counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
-    tap.check(counts and int(counts[2]) >= LEAST_WHOLE * int(counts[1]), f'{what}: the summary has both', errors)
+    tap.check(counts and int(counts[2]) >= LEAST_KNOWN * int(counts[1]), f'{what}: the summary has both', errors)
 
 
 def check_apart(tap, place, what, is_marked, *arguments):
@@ -71,7 +74,7 @@ def check_apart(tap, place, what, is_marked, *arguments):
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
     found = kinds(stacks)
     n = sum(found.values())
-    marked = found['continued'] >= LEAST_WHOLE * n if is_marked else not found['continued']
+    marked = found['continued'] >= LEAST_KNOWN * n if is_marked else not found['continued']
     tap.check(code == 0 and n > 50 and marked and found['whole'] <= 0.1 * n, f'{what}: {found}', errors)
     tap.check(('samples are of methods that continue after an await: which' in errors) == is_marked,
               f'{what}: the summary', errors)

@@ -82,6 +82,6 @@ static class Program
         end = Stopwatch.GetTimestamp() + int.Parse(arguments[0], CultureInfo.InvariantCulture) * Stopwatch.Frequency / 1000;
         await Outer();
         /* The runtime sends what threads have buffered once they are idle. */
-        System.Threading.Thread.Sleep(1500);
+        System.Threading.Thread.Sleep(3000);
     }
 }
