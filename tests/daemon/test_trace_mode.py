@@ -106,9 +106,10 @@ def check_progress(tap, programs, directory, trace):
                   f'{name}: the progress goes forward', read, total, reply)
         tap.check(sum(0 < n < total for n in read) >= 1 and
                   len(read) <= seconds * MAX_RATE + 2, f'{name}: in steps', read, seconds)
-        # Where the time has gone is where the bytes have gone, once the reader has started.
+        # Once the reader has started, it is neither at the begin nor at the end most of the time: on a busy machine it
+        # can be quick at last.
         begun = [n for n in read if n > 0]
-        tap.check(len(begun) < 5 or 0.2 < begun[(len(begun) - 1) // 2] / total < 0.8, f'{name}: evenly', read, total)
+        tap.check(len(begun) < 5 or 0.05 < begun[(len(begun) - 1) // 2] / total < 0.95, f'{name}: evenly', read, total)
 
 
 def check_slow_reader(tap, programs, directory, trace):
