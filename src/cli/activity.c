@@ -2,14 +2,19 @@
 #include "cli/activity.h"
 
 #include "perf/type-handles.h"
+#include "profile/profile-marker.h"
 #include "profile/summary.h"
 #include "record/async-chains.h"
 #include "record/collections.h"
 #include "record/jit-intervals.h"
 #include "util/message.h"
+#include "util/printable-string.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Compilations that become markers: the longest ones. */
+#define MAX_COMPILATIONS 20000u
 
 struct Activity {
         PerfActivity frames;
@@ -40,7 +45,21 @@ static char *activity_ask(const Activity *activity, const JitLogEntry *entry)
         clrsym_symbol(&answer.body, activity->style, symbol, n);
         if (activity->style != CLRSYM_STYLE_CLR)
                 type_handles_drop(symbol);
-        return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
+        return *clrsym_tier_name(answer.body.tier)
+                       ? g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier))
+                       : g_strdup(symbol);
+}
+
+/* The name of the method; "": not known. Owned by ACTIVITY. */
+static const char *activity_name(Activity *activity, const JitLogEntry *entry)
+{
+        char *name = g_hash_table_lookup(activity->names, entry);
+
+        if (!name) {
+                name = activity_ask(activity, entry);
+                g_hash_table_insert(activity->names, (gpointer)entry, name);
+        }
+        return name;
 }
 
 static bool activity_append_compiling(void *data, int32_t pid, int32_t tid, uint64_t time,
@@ -48,16 +67,12 @@ static bool activity_append_compiling(void *data, int32_t pid, int32_t tid, uint
 {
         Activity *activity = data;
         const JitLogEntry *entry = jit_intervals_find(activity->intervals, pid, tid, time);
-        char *name;
+        const char *name;
 
         activity->n_early += jit_intervals_is_before(activity->intervals, pid, time);
         if (!entry || !activity->handle)
                 return false;
-        name = g_hash_table_lookup(activity->names, entry);
-        if (!name) {
-                name = activity_ask(activity, entry);
-                g_hash_table_insert(activity->names, (gpointer)entry, name);
-        }
+        name = activity_name(activity, entry);
         g_string_append(text, name);
         return *name != '\0';
 }
@@ -76,6 +91,63 @@ static bool activity_append_collecting(void *data, int32_t pid, int32_t tid, con
         return true;
 }
 
+static void activity_mark_collection(const CollectionLogEntry *entry, void *data)
+{
+        const bool is_pause = entry->kind == COLLECTION_LOG_PAUSE;
+        const ProfileMarker marker = {
+                .kind = is_pause ? PROFILE_MARKER_PAUSE : PROFILE_MARKER_COLLECTION,
+                .pid = entry->pid,
+                .tid = entry->tid,
+                .begin = entry->begin,
+                .end = entry->end,
+                .text = is_pause ? g_strdup("the program is stopped")
+                                 : g_strdup_printf("generation %u%s", (unsigned)entry->generation,
+                                                   entry->type == COLLECTION_BACKGROUND
+                                                           ? ", background"
+                                                           : ""),
+        };
+
+        g_array_append_val((GArray *)data, marker);
+}
+
+static void activity_keep_compilation(const JitLogEntry *entry, void *data)
+{
+        g_ptr_array_add(data, (gpointer)entry);
+}
+
+/* The longest first. */
+static int compilation_compare(gconstpointer one, gconstpointer other)
+{
+        const JitLogEntry *a = *(const JitLogEntry *const *)one,
+                          *b = *(const JitLogEntry *const *)other;
+        const uint64_t x = a->end - a->begin, y = b->end - b->begin;
+
+        return (x < y) - (x > y);
+}
+
+static void activity_mark(void *data, GArray *markers)
+{
+        Activity *activity = data;
+        g_autoptr(GPtrArray) entries = g_ptr_array_new();
+        guint i;
+
+        collections_each(activity->collections, activity_mark_collection, markers);
+        jit_intervals_each(activity->intervals, activity_keep_compilation, entries);
+        g_ptr_array_sort(entries, compilation_compare);
+        for (i = 0; activity->handle && i < MIN(entries->len, MAX_COMPILATIONS); i++) {
+                const JitLogEntry *entry = entries->pdata[i];
+                const ProfileMarker marker = {
+                        .kind = PROFILE_MARKER_COMPILATION,
+                        .pid = entry->pid,
+                        .tid = entry->tid,
+                        .begin = entry->begin,
+                        .end = entry->end,
+                        .text = text_printable(activity_name(activity, entry))};
+
+                g_array_append_val(markers, marker);
+        }
+}
+
 Activity *activity_new(const Recorder *recorder, clrsym_style style)
 {
         const clrsym_options how = {.socket = recorder_socket(recorder)};
@@ -84,6 +156,7 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
 
         activity->frames = (PerfActivity){.compiling = activity_append_compiling,
                                           .collecting = activity_append_collecting,
+                                          .mark = activity_mark,
                                           .data = activity};
         activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
         activity->collections = collections_new(recorder_collection_logs(recorder));

@@ -49,6 +49,7 @@ const char *output_form_noun(OutputForm form)
                 [PROFILE_FORM_FOLDED] = "folded stacks are",
                 [PROFILE_FORM_SPEEDSCOPE] = "profile is",
                 [PROFILE_FORM_PPROF] = "profile is",
+                [PROFILE_FORM_FIREFOX] = "profile for Firefox Profiler is",
                 [PROFILE_FORM_SVG] = "flame graph is",
                 [PROFILE_FORM_HTML] = "flame graph is",
         };
@@ -75,6 +76,11 @@ const char *output_form_ending(OutputForm form)
                 break;
         }
         return TEXT_ENDINGS[0];
+}
+
+bool output_form_has_markers(OutputForm form)
+{
+        return form.kind == OUTPUT_PROFILE && profile_form_has_markers(form.profile);
 }
 
 bool output_forms_check(const GPtrArray *outputs, const char *format, GError **error)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* What --format takes, for help and messages. */
-#define OUTPUT_FORMATS "text, folded, speedscope, pprof, svg, html, clrsym"
+#define OUTPUT_FORMATS "text, folded, speedscope, pprof, firefox, svg, html, clrsym"
 
 typedef enum OutputKind {
         OUTPUT_TEXT,
@@ -31,6 +31,9 @@ OutputForm output_form(const char *path, const char *format);
 const char *output_form_noun(OutputForm form);
 /* ".html", ".txt"; static. */
 const char *output_form_ending(OutputForm form);
+
+/* Does it show ProfileOptions.markers? */
+bool output_form_has_markers(OutputForm form);
 
 /*
  * False with ERROR set: FORMAT (or NULL) is no form; or one of the OUTPUTS (NULL: there are none)

@@ -541,12 +541,25 @@ static void rescue_profile(const Profile *profile, const ProfileOptions *options
                               path, path);
 }
 
+/* To name what was compiled takes a moment. NULL: no output has markers, or none are known. */
+static GArray *naming_markers(const PerfNaming *job)
+{
+        unsigned i;
+
+        for (i = 0; job->activity && i < job->n_outputs; i++)
+                if (output_form_has_markers(output_form(job->outputs[i], job->format)))
+                        return perf_activity_markers(job->activity);
+        return NULL;
+}
+
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
 {
         const PerfNaming *job = naming->job;
         const Recording *recording = naming->recording;
         g_autofree char *name = g_path_get_basename(naming->input);
+        g_autoptr(GArray) markers = naming_markers(job);
         const ProfileOptions options = {
+                .markers = markers,
                 .title = job->title ? job->title : name,
                 .event = naming->event,
                 .clock_offset = recording->has_reference ? (int64_t)(recording->reference_tod -

@@ -3,6 +3,7 @@
 
 #include "cli/profile-row.h"
 #include "clrsym/clrsym.h"
+#include "profile/profile-marker.h"
 
 #include <string.h>
 
@@ -202,6 +203,21 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
         row.n_frames = profile->stack->len;
         row.frames = (const uint32_t *)(const void *)profile->stack->data;
         profile_add(profile->profile, &row);
+}
+
+GArray *perf_activity_markers(const PerfActivity *activity)
+{
+        GArray *markers = profile_markers_new();
+        guint i;
+
+        activity->mark(activity->data, markers);
+        for (i = 0; i < markers->len; i++) {
+                ProfileMarker *marker = &g_array_index(markers, ProfileMarker, i);
+
+                marker->begin -= (uint64_t)activity->clock_offset;
+                marker->end -= (uint64_t)activity->clock_offset;
+        }
+        return markers;
 }
 
 void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into)

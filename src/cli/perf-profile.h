@@ -19,7 +19,9 @@ typedef struct PerfActivity {
         /* What the collector collects. COMM: the thread's name. */
         bool (*collecting)(void *data, int32_t pid, int32_t tid, const char *comm, uint64_t time,
                            GString *text);
-        void *data;                  /* of both */
+        /* Adds all that is known, of ProfileMarker, with the times of the events. */
+        void (*mark)(void *data, GArray *markers);
+        void *data;                  /* of all three */
         const AsyncChains *chains;   /* borrowed; NULL: chains of async methods are not known */
         int64_t clock_offset;        /* ns to add to perf's times for that */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
@@ -53,6 +55,9 @@ typedef struct PerfProfile {
         bool is_before;   /* the samples are of the recording that another is compared with */
         bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
+
+/* All that is known of it, of ProfileMarker, by the clock of the samples. */
+GArray *perf_activity_markers(const PerfActivity *activity);
 
 /* INTO: the profile that gets the samples, borrowed; NULL: a new one. */
 void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into);

@@ -124,12 +124,14 @@ typedef struct ProfileOptions {
          * have none, because a store makes a series of each. */
         bool is_series;
         bool is_annotated; /* folded stacks: _[j] after managed names, _[k] after the kernel's */
+        const GArray *markers; /* of ProfileMarker; NULL: none are known */
 } ProfileOptions;
 
 typedef enum ProfileForm {
         PROFILE_FORM_FOLDED,     /* ".folded" */
         PROFILE_FORM_SPEEDSCOPE, /* ".speedscope.json" */
         PROFILE_FORM_PPROF,      /* ".pb.gz" */
+        PROFILE_FORM_FIREFOX,    /* ".firefox.json.gz" */
         PROFILE_FORM_SVG,        /* ".svg" */
         PROFILE_FORM_HTML,       /* ".html" */
         _PROFILE_FORM_MAX,
@@ -145,6 +147,9 @@ const char *profile_form_ending(ProfileForm form);
 char *profile_form_endings(void);
 /* False if the format cannot show what has changed. */
 bool profile_form_compares(ProfileForm form);
+
+/* True if the format shows ProfileOptions.markers. */
+bool profile_form_has_markers(ProfileForm form);
 
 /*
  * Writes the format that PATH's ending names. OPTIONS may be NULL.

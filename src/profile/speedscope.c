@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "profile/sample-order.h"
 #include "profile/writers.h"
 #include "util/json-text.h"
 
@@ -9,47 +10,6 @@
  * into one table, in which a method is once, whatever its tiers; with lines, once for each line.
  * The viewer opens on the thread with most samples.
  */
-
-typedef struct SampleOrder {
-        const Sample *samples;
-        const Thread *threads;
-} SampleOrder;
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-        return a < b ? -1 : a > b;
-}
-
-static int compare_samples(gconstpointer a, gconstpointer b, gpointer data)
-{
-        const SampleOrder *order = data;
-        const Sample *x = &order->samples[*(const uint32_t *)a];
-        const Sample *y = &order->samples[*(const uint32_t *)b];
-        const Thread *s = &order->threads[x->thread], *t = &order->threads[y->thread];
-        int r;
-
-        if (x->thread != y->thread)
-                return s->pid != t->pid ? (s->pid < t->pid ? -1 : 1) : (s->tid < t->tid ? -1 : 1);
-        r = compare_numbers(x->time, y->time);
-        return r ? r : compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
-/* Numbers of samples, sorted by process, thread and time. The caller frees them. */
-static uint32_t *samples_sorted(const Profile *profile)
-{
-        uint32_t *sorted = g_new(uint32_t, profile->samples->len + 1);
-        SampleOrder order = {
-                .samples = (const Sample *)(gconstpointer)profile->samples->data,
-                .threads = (const Thread *)(gconstpointer)profile->threads->data,
-        };
-        uint32_t i;
-
-        for (i = 0; i < profile->samples->len; i++)
-                sorted[i] = i;
-        g_qsort_with_data(sorted, (gint)profile->samples->len, sizeof(*sorted), compare_samples,
-                          &order);
-        return sorted;
-}
 
 /* The source and its line; without one, the module. */
 static void append_place(GString *text, const Frame *frame)
@@ -151,7 +111,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
 {
         const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
         g_autofree uint32_t *indexes = profile_merge_frames(profile, MERGE_TIERS);
-        g_autofree uint32_t *sorted = samples_sorted(profile);
+        g_autofree uint32_t *sorted = sample_order_new(profile);
         const ProfileUnit *unit = profile_event_unit(options->event);
         uint32_t i, n, n_threads = 0, n_most = 0, busiest = 0;
 

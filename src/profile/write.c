@@ -9,10 +9,13 @@ static const struct {
         WriteProfile *write;
         bool gzip;
         bool compares;
+        bool has_markers;
 } FORMS[_PROFILE_FORM_MAX] = {
         [PROFILE_FORM_FOLDED] = {"folded", ".folded", folded_write, false},
         [PROFILE_FORM_SPEEDSCOPE] = {"speedscope", ".speedscope.json", speedscope_write, false},
         [PROFILE_FORM_PPROF] = {"pprof", ".pb.gz", pprof_write, true},
+        [PROFILE_FORM_FIREFOX] = {"firefox", ".firefox.json.gz", firefox_write, true,
+                                  .has_markers = true},
         [PROFILE_FORM_SVG] = {"svg", ".svg", svg_write, .compares = true},
         [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true},
 };
@@ -49,6 +52,11 @@ const char *profile_form_ending(ProfileForm form)
 bool profile_form_compares(ProfileForm form)
 {
         return FORMS[form].compares;
+}
+
+bool profile_form_has_markers(ProfileForm form)
+{
+        return FORMS[form].has_markers;
 }
 
 char *profile_form_endings(void)

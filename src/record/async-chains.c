@@ -11,6 +11,8 @@
 /* Contexts of a thread, and threads of a process; more are not real. */
 #define MAX_CONTEXTS 32
 #define MAX_THREADS  (1u << 16)
+/* Frames of a chain, as many as a stack has. */
+#define MAX_CHAIN 1024u
 /* States of a context that get the methods that begin to await it. */
 #define MAX_APPENDED 4096u
 
@@ -110,7 +112,7 @@ static uint32_t async_reading_chain(AsyncReading *reading, uint32_t before, cons
 
         if (before != NO_CHAIN)
                 row.n += g_array_index(chains->rows, AsyncChain, before).n;
-        if (row.n > ASYNC_CHAINS_MAX_FRAMES - row.first)
+        if (row.n > MAX_CHAIN || row.n > ASYNC_CHAINS_MAX_FRAMES - row.first)
                 return NO_CHAIN;
         if (before != NO_CHAIN) {
                 const AsyncChain *old = &g_array_index(chains->rows, AsyncChain, before);

@@ -207,3 +207,21 @@ void collections_sum(const Collections *collections, CollectionTotals *ret_total
         while (g_hash_table_iter_next(&iter, NULL, &process))
                 collections_sum_process(process, ret_totals);
 }
+
+void collections_each(const Collections *collections,
+                      void (*fn)(const CollectionLogEntry *entry, void *data), void *data)
+{
+        GHashTableIter iter;
+        gpointer value;
+        guint i;
+
+        g_hash_table_iter_init(&iter, collections->processes);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const CollectingProcess *process = value;
+
+                for (i = 0; i < process->collections->len; i++)
+                        fn(&g_array_index(process->collections, CollectionLogEntry, i), data);
+                for (i = 0; i < process->pauses->len; i++)
+                        fn(&g_array_index(process->pauses, CollectionLogEntry, i), data);
+        }
+}

@@ -36,4 +36,7 @@ typedef struct CollectionTotals {
         unsigned n_processes;                /* that have collected */
 } CollectionTotals;
 
+/* Calls FN for each collection and each pause, in no order. */
+void collections_each(const Collections *collections,
+                      void (*fn)(const CollectionLogEntry *entry, void *data), void *data);
 void collections_sum(const Collections *collections, CollectionTotals *ret_totals);

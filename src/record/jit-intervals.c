@@ -169,3 +169,19 @@ const JitLogEntry *jit_intervals_find(const JitIntervals *intervals, int32_t pid
                 at = g_array_index(thread, Interval, at).parent;
         return at == NO_PARENT ? NULL : &g_array_index(thread, Interval, at).entry;
 }
+
+void jit_intervals_each(const JitIntervals *intervals,
+                        void (*fn)(const JitLogEntry *entry, void *data), void *data)
+{
+        GHashTableIter iter;
+        gpointer value;
+        guint i;
+
+        g_hash_table_iter_init(&iter, intervals->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const GArray *thread = value;
+
+                for (i = 0; i < thread->len; i++)
+                        fn(&g_array_index(thread, Interval, i).entry, data);
+        }
+}

@@ -25,6 +25,10 @@ unsigned jit_intervals_n_cut(const JitIntervals *intervals);
 /* True if no compilation of PID that is known began at TIME or before: its log begins later. */
 bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_t time);
 
+/* Calls FN for each compilation, in no order. */
+void jit_intervals_each(const JitIntervals *intervals,
+                        void (*fn)(const JitLogEntry *entry, void *data), void *data);
+
 /* The innermost compilation; NULL: none, or not known. Owned by INTERVALS. */
 const JitLogEntry *jit_intervals_find(const JitIntervals *intervals, int32_t pid, int32_t tid,
                                       uint64_t time);

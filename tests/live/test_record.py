@@ -38,6 +38,23 @@ SOURCES = HERE / 'app'
 SOURCE_FRAME = re.compile(r'(.+):([^:;/]+\.[a-z]+):(\d+)$')
 
 
+def check_markers(tap, path):
+    """Each sample of a compilation is in the time of a marker of its thread, for Firefox Profiler."""
+    n, lost = 0, []
+    for thread in readers.read_firefox(path)['threads']:
+        markers, strings = thread['markers'], thread['stringArray']
+        compilations = [(begin, end, data['text']) for begin, end, data, name in
+                        zip(markers['startTime'], markers['endTime'], markers['data'], markers['name'])
+                        if strings[name] == 'Compilation']
+        for stack, time in readers.firefox_samples(thread):
+            for name, _ in stack:
+                if name.startswith('compiling '):
+                    n += 1
+                    if not any(begin <= time <= end and f'compiling {text}' == name for begin, end, text in compilations):
+                        lost.append((thread['name'], time, name))
+    tap.check(n > 5 and not lost, f'markers of compilations: of {n} samples', *lost[:3])
+
+
 def calls(folded):
     """(caller's source line, callee's name) of each call from one method of the program to another."""
     for line in folded.splitlines():
@@ -108,7 +125,7 @@ def excerpts(html):
 
 
 def test_command(tap, place, command):
-    outputs = [word for ending in ('html', 'folded', 'clrsym') for word in ('-o', f'a.{ending}')]
+    outputs = [word for ending in ('html', 'folded', 'clrsym', 'firefox.json.gz') for word in ('-o', f'a.{ending}')]
     code, output, errors = place.record('--lines', '-F', 999, *outputs, '--', 'sh', '-c',
                                         f'{" ".join(map(str, command))} 60 </dev/null; exit 7')
     counts = NAMED.search(errors)
@@ -133,6 +150,7 @@ def test_command(tap, place, command):
     before = re.search(r'(\d+) samples in the JIT are from before its process was attached', errors)
     tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * (int(jit[1]) - (int(before[1]) if before else 0)) > 5,
               'what the JIT compiles is shown', errors)
+    check_markers(tap, place.directory / 'a.firefox.json.gz')
     html = (place.directory / 'a.html').read_text(encoding='utf-8')
     tap.check(re.search(r'"files":\["[^]]*/Program.cs"', html), 'the picture has the sources')
     n, wrong = excerpts(html)

@@ -4,6 +4,7 @@
 import collections
 import functools
 import gzip
+import json
 import re
 import unicodedata
 
@@ -55,6 +56,55 @@ def read_folded(text):
         assert not re.fullmatch(r'(.*)\s+?(\d+(?:\.\d*)?)', stack), line
         result[tuple(stack.split(';'))] += int(count)
     return result
+
+
+# The columns of the tables of a thread (version 48 of the processed format); each refers to another table, or to none.
+FIREFOX_TABLES = {
+    'samples': {'stack': 'stackTable', 'time': None},
+    'markers': {'data': None, 'name': 'stringArray', 'startTime': None, 'endTime': None, 'phase': None, 'category': 'categories'},
+    'stackTable': {'frame': 'frameTable', 'prefix': 'stackTable', 'category': 'categories', 'subcategory': None},
+    'frameTable': {'address': None, 'inlineDepth': None, 'category': 'categories', 'subcategory': None, 'func': 'funcTable',
+                   'nativeSymbol': None, 'innerWindowID': None, 'implementation': None, 'line': None, 'column': None},
+    'funcTable': {'name': 'stringArray', 'isJS': None, 'relevantForJS': None, 'resource': 'resourceTable',
+                  'fileName': 'stringArray', 'lineNumber': None, 'columnNumber': None},
+    'resourceTable': {'lib': None, 'name': 'stringArray', 'host': None, 'type': None},
+    'nativeSymbols': {'libIndex': None, 'address': None, 'name': 'stringArray', 'functionSize': None},
+}
+
+
+def read_firefox(path):
+    """The file; raises if it is not what the published format asks for."""
+    file = json.loads(gzip.decompress(path.read_bytes()))
+    meta = file['meta']
+    assert meta['preprocessedProfileVersion'] == 48 and meta['interval'] > 0, meta
+    assert [schema['name'] for schema in meta['markerSchema']] == ['clrsym'], meta
+    for thread in file['threads']:
+        sizes = {name: thread[name]['length'] for name in FIREFOX_TABLES}
+        sizes |= {'stringArray': len(thread['stringArray']), 'categories': len(meta['categories'])}
+        assert isinstance(thread['pid'], str) and isinstance(thread['tid'], int), thread['pid']
+        for name, columns in FIREFOX_TABLES.items():
+            for column, table in columns.items():
+                values = thread[name][column]
+                assert len(values) == sizes[name], (name, column)
+                assert table is None or all(value in (None, -1) or 0 <= value < sizes[table] for value in values), (name, column)
+        stacks = thread['stackTable']
+        assert all(prefix is None or prefix < i for i, prefix in enumerate(stacks['prefix'])), 'prefixes'
+        frames = [thread['frameTable']['category'][frame] for frame in stacks['frame']]
+        assert frames == stacks['category'], 'categories of frames'
+    return file
+
+
+def firefox_samples(thread):
+    """Yields (stack of (name, module), ms)."""
+    strings, functions, modules = thread['stringArray'], thread['funcTable'], thread['resourceTable']['name']
+    stacks = [()]
+    for frame, prefix in zip(thread['stackTable']['frame'], thread['stackTable']['prefix']):
+        function = thread['frameTable']['func'][frame]
+        resource = functions['resource'][function]
+        place = strings[functions['name'][function]], strings[modules[resource]] if resource >= 0 else None
+        stacks.append(stacks[0 if prefix is None else prefix + 1] + (place,))
+    for stack, time in zip(thread['samples']['stack'], thread['samples']['time']):
+        yield stacks[0 if stack is None else stack + 1], time
 
 
 def check_speedscope(file):

@@ -23,7 +23,7 @@ import readers  # pylint: disable=wrong-import-position
 import sources  # pylint: disable=wrong-import-position
 from recorded import Tap  # pylint: disable=wrong-import-position
 
-ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.svg', '.html']
+ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.firefox.json.gz', '.svg', '.html']
 SVG = '{http://www.w3.org/2000/svg}'
 
 
@@ -79,6 +79,25 @@ def check_speedscope(tap, tool, directory, name, samples):
             want[f'{sample.pid}/{sample.tid}'].append(
                 (stack, sample.period if unit == 'nanoseconds' else 1))
         tap.check(got == want, f'{name}: speedscope has every sample, in its thread, in order')
+
+
+def check_firefox(tap, tool, directory, name, samples):
+    path = directory / 'x.firefox.json.gz'
+    for event, weights in (('cpu-clock:u', 'samples'), ('off-cpu', 'tracing-ms'), ('alloc', 'bytes')):
+        tool.write(samples, path, '--event', event)
+        file = readers.read_firefox(path)
+        threads = file['threads']
+        tap.check(all(thread['samples']['weightType'] == weights for thread in threads) and
+                  len({(thread['pid'], thread['tid']) for thread in threads}) == len(threads),
+                  f'{name}: Firefox Profiler: the weights of {event}')
+        first = min(sample.time for sample in samples)
+        got = {(thread['pid'], thread['tid']): list(readers.firefox_samples(thread)) for thread in threads}
+        want = collections.defaultdict(list)
+        for sample in sorted(samples, key=lambda sample: sample.time):
+            stack = tuple((readers.shown(frame), readers.printable(frame.module).rsplit('/', 1)[-1] if frame.module else None)
+                          for frame in reversed(sample.frames))
+            want[str(sample.pid), sample.tid].append((stack, round((sample.time - first) / 1e6, 6)))
+        tap.check(got == want, f'{name}: Firefox Profiler has every sample of {event}, in its thread, in order')
 
 
 def programs_of(samples):
@@ -325,6 +344,7 @@ def main():
                 ('hostile', cases.hostile(1), '</title><script>alert("title")</script>]]>\x1b')):
             check_folded(tap, tool, directory, label, samples)
             check_speedscope(tap, tool, directory, label, samples)
+            check_firefox(tap, tool, directory, label, samples)
             check_pprof(tap, tool, directory, label, samples)
             check_graph_files(tap, tool, directory, label, samples, title)
         check_go_pprof(tap, tool, directory)
