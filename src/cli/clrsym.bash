@@ -45,7 +45,7 @@ _clrsym_values()
         --format)
                 case ${COMP_WORDS[1]} in
                 env) printf '%s\n' sh env systemd docker ;;
-                *) printf '%s\n' text folded speedscope pprof firefox svg html clrsym ;;
+                *) printf '%s\n' text folded speedscope pprof otlp firefox svg html clrsym ;;
                 esac
                 ;;
         --stacks)

@@ -520,7 +520,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_EVERY] = {0, "every", "SEC", false, to_every, MEMBER(every),
                           "go on, with a profile of each SEC seconds (--push, or --output DIR)"},
         [OPTION_PUSH] = {0, "push", "URL", false, to_push, MEMBER(push),
-                         "send each profile to Pyroscope or Parca; needs --every"},
+                         "send each profile to Pyroscope, Parca or OpenTelemetry; needs --every"},
 };
 
 /* Old spellings, which help does not show. */

@@ -49,6 +49,7 @@ const char *output_form_noun(OutputForm form)
                 [PROFILE_FORM_FOLDED] = "folded stacks are",
                 [PROFILE_FORM_SPEEDSCOPE] = "profile is",
                 [PROFILE_FORM_PPROF] = "profile is",
+                [PROFILE_FORM_OTLP] = "OTLP profile is",
                 [PROFILE_FORM_FIREFOX] = "profile for Firefox Profiler is",
                 [PROFILE_FORM_SVG] = "flame graph is",
                 [PROFILE_FORM_HTML] = "flame graph is",

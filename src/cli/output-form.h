@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* What --format takes, for help and messages. */
-#define OUTPUT_FORMATS "text, folded, speedscope, pprof, firefox, svg, html, clrsym"
+#define OUTPUT_FORMATS "text, folded, speedscope, pprof, otlp, firefox, svg, html, clrsym"
 
 typedef enum OutputKind {
         OUTPUT_TEXT,

@@ -126,7 +126,9 @@ static GHashTable *stream_shares(RecordStream *stream, const Profile *profile)
 static GBytes *stream_profile_bytes(const RecordStream *stream, const Profile *profile,
                                     const ProfileOptions *options, GError **error)
 {
-        g_autofree char *path = g_build_filename(stream->directory, "push.pb.gz", NULL);
+        const bool is_otlp = push_url_kind(stream->naming.push) == PUSH_OTLP;
+        g_autofree char *path =
+                g_build_filename(stream->directory, is_otlp ? "push.otlp.gz" : "push.pb.gz", NULL);
         char *bytes = NULL;
         gsize n;
 
@@ -142,12 +144,18 @@ static void stream_push_share(RecordStream *stream, SeriesShare *share, const Pr
                               const ProfileOptions *options)
 {
         g_autoptr(Profile) profile = profile_part(all, share_wants, share);
+        const ProfileResource resource = {.process = share->series.process,
+                                          .host = g_get_host_name(),
+                                          .container = share->series.container};
         g_autoptr(GError) error = NULL;
-        GBytes *bytes = stream_profile_bytes(stream, profile, options, &error);
+        ProfileOptions of_series = *options;
+        GBytes *bytes;
         Summary summary;
         PushItem *item;
         uint64_t begin;
 
+        of_series.resource = &resource;
+        bytes = stream_profile_bytes(stream, profile, &of_series, &error);
         if (!bytes) {
                 stream_note(error->message, NULL);
                 return;

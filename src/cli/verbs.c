@@ -83,7 +83,7 @@ static const char *check_perf(const Options *options)
 }
 
 static const OptionText PERF_TEXTS[] = {
-        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS " (default: by endings)"},
+        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS},
         {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
         {0},
 };
@@ -92,7 +92,7 @@ static const OptionText MODULES_TEXTS[] = {
         {0},
 };
 static const OptionText RECORD_TEXTS[] = {
-        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS " (default: by endings)"},
+        {OPTION_FORMAT, "FORM", OUTPUT_FORMATS},
         {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
         {0},
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/protobuf.h"
+#include "profile/sample-sums.h"
 #include "profile/summary.h"
+#include "profile/text-table.h"
 #include "profile/writers.h"
 
 #include <string.h>
@@ -56,33 +58,18 @@ enum {
         FUNCTION_FILENAME = 4,
 };
 
-/* Samples of one thread with one stack. */
-typedef struct Sum {
-        uint32_t node, thread;
-        uint64_t n_samples, period;
-} Sum;
-
 typedef struct Pprof {
         const Profile *profile;
         ProfileFile *out;
         GString *message, *inner; /* being built; owned */
-        GPtrArray *strings;       /* the file's string table; texts owned */
-        GHashTable *string_index; /* text (of strings) -> number */
+        TextTable strings;        /* of the file */
         bool has_period;          /* samples have a second value */
         bool is_series;           /* samples have no labels */
 } Pprof;
 
 static uint64_t string_number(Pprof *pprof, const char *text)
 {
-        guint number = pprof->strings->len;
-        gpointer known;
-
-        if (g_hash_table_lookup_extended(pprof->string_index, text, NULL, &known))
-                return GPOINTER_TO_SIZE(known);
-        g_ptr_array_add(pprof->strings, g_strdup(text));
-        g_hash_table_insert(pprof->string_index, g_ptr_array_index(pprof->strings, number),
-                            GSIZE_TO_POINTER(number));
-        return number;
+        return text_table_number(&pprof->strings, text);
 }
 
 static void end_message(Pprof *pprof, unsigned field)
@@ -116,7 +103,7 @@ static void append_label(Pprof *pprof, const char *key, const char *text, int64_
 }
 
 /* NAMED is the last node before the root: the thread's name. */
-static void append_labels(Pprof *pprof, const Sum *sum, uint32_t named)
+static void append_labels(Pprof *pprof, const SampleSum *sum, uint32_t named)
 {
         const Profile *profile = pprof->profile;
         const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -131,7 +118,7 @@ static void append_labels(Pprof *pprof, const Sum *sum, uint32_t named)
                 append_label(pprof, "tier", leaf->tier, 0);
 }
 
-static void write_sample(Pprof *pprof, const Sum *sum)
+static void write_sample(Pprof *pprof, const SampleSum *sum)
 {
         const Profile *profile = pprof->profile;
         const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -147,31 +134,6 @@ static void write_sample(Pprof *pprof, const Sum *sum)
         if (!pprof->is_series)
                 append_labels(pprof, sum, node);
         end_message(pprof, PROFILE_SAMPLE);
-}
-
-static GArray *samples_sum(const Profile *profile)
-{
-        GArray *sums = g_array_new(FALSE, FALSE, sizeof(Sum));
-        PairIndex index;
-        uint32_t i;
-
-        pair_index_init(&index);
-        for (i = 0; i < profile->samples->len; i++) {
-                const Sample *sample = &g_array_index(profile->samples, Sample, i);
-                const Sum new = {.node = sample->node, .thread = sample->thread};
-                uint32_t number =
-                        pair_index_number(&index, sample->node, sample->thread, sums->len + 1) - 1;
-                Sum *sum;
-
-                if (number == sums->len)
-                        g_array_append_val(sums, new);
-                sum = &g_array_index(sums, Sum, number);
-                sum->n_samples++;
-                if (__builtin_add_overflow(sum->period, sample->period, &sum->period))
-                        sum->period = UINT64_MAX;
-        }
-        pair_index_deinit(&index);
-        return sums;
 }
 
 /* The module in which the managed code of a stack begins; NULL: it has none. */
@@ -312,39 +274,36 @@ static void write_times(Pprof *pprof, int64_t clock_offset)
 void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
         const ProfileUnit *unit = profile_event_unit(options->event);
-        g_autoptr(GArray) sums = samples_sum(profile);
+        g_autoptr(GArray) sums = sample_sums_new(profile);
         g_autoptr(GString) message = g_string_new(NULL), inner = g_string_new(NULL);
-        g_autoptr(GPtrArray) strings = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
         Pprof pprof = {
                 .profile = profile,
                 .out = out,
                 .message = message,
                 .inner = inner,
-                .strings = strings,
-                .string_index = index,
                 .has_period = options->event != NULL,
                 .is_series = options->is_series,
         };
         const char *type = unit->is_time && !unit->is_weighed ? "cpu" : options->event;
         guint i;
 
-        string_number(&pprof, ""); /* the first string is empty, as the format requires */
+        text_table_init(&pprof.strings);
         write_value_type(&pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
         if (pprof.has_period) {
                 write_value_type(&pprof, PROFILE_SAMPLE_TYPE, type, unit->unit);
                 write_value_type(&pprof, PROFILE_PERIOD_TYPE, type, unit->unit);
         }
         for (i = 0; i < sums->len; i++)
-                write_sample(&pprof, &g_array_index(sums, Sum, i));
+                write_sample(&pprof, &g_array_index(sums, SampleSum, i));
         pprof_write_frames(&pprof);
         write_times(&pprof, options->clock_offset);
         pb_append_number(out->text, PROFILE_COMMENT,
                          string_number(&pprof, "clrsym " CLRSYM_VERSION));
-        for (i = 0; i < strings->len; i++) {
-                const char *text = g_ptr_array_index(strings, i);
+        for (i = 0; i < pprof.strings.texts->len; i++) {
+                const char *text = g_ptr_array_index(pprof.strings.texts, i);
 
                 pb_append_bytes(out->text, PROFILE_STRING_TABLE, text, strlen(text));
                 profile_file_flush(out);
         }
+        text_table_deinit(&pprof.strings);
 }

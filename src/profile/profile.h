@@ -111,6 +111,12 @@ typedef struct ProfileUnit {
 /* EVENT: perf's name, maybe with modifiers, or NULL. Static. */
 const ProfileUnit *profile_event_unit(const char *event);
 
+/* Whose samples they are, for stores. Borrowed. */
+typedef struct ProfileResource {
+        const char *process, *host;
+        const char *container; /* its id; NULL: none, or not known */
+} ProfileResource;
+
 typedef struct ProfileOptions {
         const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */
         /*
@@ -124,13 +130,15 @@ typedef struct ProfileOptions {
          * have none, because a store makes a series of each. */
         bool is_series;
         bool is_annotated; /* folded stacks: _[j] after managed names, _[k] after the kernel's */
-        const GArray *markers; /* of ProfileMarker; NULL: none are known */
+        const ProfileResource *resource; /* NULL: not of one */
+        const GArray *markers;           /* of ProfileMarker; NULL: none are known */
 } ProfileOptions;
 
 typedef enum ProfileForm {
         PROFILE_FORM_FOLDED,     /* ".folded" */
         PROFILE_FORM_SPEEDSCOPE, /* ".speedscope.json" */
         PROFILE_FORM_PPROF,      /* ".pb.gz" */
+        PROFILE_FORM_OTLP,       /* ".otlp.gz" */
         PROFILE_FORM_FIREFOX,    /* ".firefox.json.gz" */
         PROFILE_FORM_SVG,        /* ".svg" */
         PROFILE_FORM_HTML,       /* ".html" */

@@ -3,6 +3,7 @@
 
 typedef enum WireType {
         WIRE_VARINT = 0,
+        WIRE_FIXED64 = 1,
         WIRE_BYTES = 2,
 } WireType;
 
@@ -24,6 +25,16 @@ void pb_append_number(GString *message, unsigned field, uint64_t value)
                 return;
         append_tag(message, field, WIRE_VARINT);
         pb_append_varint(message, value);
+}
+
+void pb_append_fixed64(GString *message, unsigned field, uint64_t value)
+{
+        const uint64_t bytes = GUINT64_TO_LE(value);
+
+        if (!value)
+                return;
+        append_tag(message, field, WIRE_FIXED64);
+        g_string_append_len(message, (const char *)&bytes, sizeof(bytes));
 }
 
 void pb_append_bytes(GString *message, unsigned field, const char *bytes, size_t n)

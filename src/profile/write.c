@@ -14,6 +14,7 @@ static const struct {
         [PROFILE_FORM_FOLDED] = {"folded", ".folded", folded_write, false},
         [PROFILE_FORM_SPEEDSCOPE] = {"speedscope", ".speedscope.json", speedscope_write, false},
         [PROFILE_FORM_PPROF] = {"pprof", ".pb.gz", pprof_write, true},
+        [PROFILE_FORM_OTLP] = {"otlp", ".otlp.gz", otlp_write, true},
         [PROFILE_FORM_FIREFOX] = {"firefox", ".firefox.json.gz", firefox_write, true,
                                   .has_markers = true},
         [PROFILE_FORM_SVG] = {"svg", ".svg", svg_write, .compares = true},

@@ -14,6 +14,7 @@ typedef void WriteProfile(const Profile *profile, const ProfileOptions *options,
 WriteProfile folded_write;
 WriteProfile speedscope_write;
 WriteProfile pprof_write;
+WriteProfile otlp_write;
 WriteProfile firefox_write;
 WriteProfile svg_write;
 WriteProfile html_write;

@@ -46,8 +46,9 @@ char *push_status_advice(long status, const char *location)
         if (status == 401 || status == 403)
                 return g_strdup("; set CLRSYM_PUSH_TOKEN to a token that may write");
         if (status == 404 || status == 405)
-                return g_strdup("; give the address of Pyroscope, or of Parca with "
-                                "/profiles/writeraw at its end (--push)");
+                return g_strdup("; give the address of Pyroscope, of Parca with "
+                                "/profiles/writeraw at its end, or of a collector of OpenTelemetry "
+                                "with /v1development/profiles (--push)");
         if (status == 413)
                 return g_strdup("; profiles are smaller with a shorter interval (--every), or "
                                 "fewer samples (--freq)");
@@ -65,10 +66,9 @@ static size_t reply_take(char *bytes, size_t size, size_t n, void *data)
         return n_kept;
 }
 
-/* ": TEXT", its first line; or "". */
-static char *reply_words(const PushReply *reply)
+/* ": TEXT", the first line of TEXT; or "". */
+static char *words_of(char *text)
 {
-        g_autofree char *text = g_strndup(reply->bytes, reply->n);
         g_autofree char *valid = g_utf8_make_valid(g_strstrip(text), -1);
         g_autofree char *shown = NULL;
 
@@ -78,6 +78,26 @@ static char *reply_words(const PushReply *reply)
                 *g_utf8_find_prev_char(valid, valid + MAX_WORDS) = '\0';
         shown = text_printable(valid);
         return *shown ? g_strdup_printf(": %s", shown) : g_strdup("");
+}
+
+static char *reply_words(const PushReply *reply)
+{
+        g_autofree char *text = g_strndup(reply->bytes, reply->n);
+
+        return words_of(text);
+}
+
+/* A collector answers with a status of success also if it has not taken the profile. */
+static bool attempt_is_rejected(const PushAttempt *attempt, const PushReply *reply,
+                                char **ret_words)
+{
+        g_autofree char *reason = NULL;
+
+        if (push_url_kind(attempt->url) != PUSH_OTLP ||
+            !push_response_rejects((const uint8_t *)reply->bytes, reply->n, &reason))
+                return false;
+        *ret_words = words_of(reason);
+        return true;
 }
 
 static int attempt_go_on(void *data, curl_off_t n_down, curl_off_t down, curl_off_t n_up,
@@ -108,6 +128,11 @@ static void attempt_set_body(const CurlApi *curl, CURL *request, const PushItem 
                 curl->easy_setopt(request, CURLOPT_POSTFIELDS, json);
                 return;
         }
+        if (!form) {
+                curl->easy_setopt(request, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+                curl->easy_setopt(request, CURLOPT_POSTFIELDS, bytes);
+                return;
+        }
         part = curl->mime_addpart(form);
         curl->mime_name(part, "profile");
         curl->mime_filename(part, "profile.pprof");
@@ -115,14 +140,18 @@ static void attempt_set_body(const CurlApi *curl, CURL *request, const PushItem 
         curl->easy_setopt(request, CURLOPT_MIMEPOST, form);
 }
 
-static struct curl_slist *attempt_headers(const PushAttempt *attempt, bool is_json)
+static struct curl_slist *attempt_headers(const PushAttempt *attempt, PushKind kind)
 {
         const CurlApi *curl = attempt->curl;
         /* No reply is awaited between the head and the body. */
         struct curl_slist *headers = curl->slist_append(NULL, "Expect:");
 
-        if (is_json)
+        if (kind == PUSH_PARCA)
                 headers = curl->slist_append(headers, "Content-Type: application/json");
+        if (kind == PUSH_OTLP) {
+                headers = curl->slist_append(headers, "Content-Type: application/x-protobuf");
+                headers = curl->slist_append(headers, "Content-Encoding: gzip");
+        }
         if (attempt->token) {
                 g_autofree char *line = g_strdup_printf("Authorization: Bearer %s", attempt->token);
 
@@ -138,7 +167,7 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
         const CurlApi *curl = attempt->curl;
         g_autofree char *shown = push_url_shown(attempt->url);
         g_autofree char *words = reply_words(reply);
-        g_autofree char *advice = NULL;
+        g_autofree char *advice = NULL, *rejected = NULL;
         curl_off_t retry_after = 0;
         char *location = NULL;
         long status = 0;
@@ -154,6 +183,12 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
                 return;
         }
         ret_result->outcome = push_outcome_of_status(status);
+        if (ret_result->outcome == PUSH_SENT && attempt_is_rejected(attempt, reply, &rejected)) {
+                *ret_result = (PushResult){.outcome = PUSH_REFUSED, .reason = status};
+                ret_result->message =
+                        g_strdup_printf("%s has rejected the profile%s", shown, rejected);
+                return;
+        }
         if (ret_result->outcome == PUSH_SENT) {
                 ret_result->reason = 0;
                 return;
@@ -170,12 +205,13 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
 void push_attempt_run(const PushAttempt *attempt, const PushItem *item, PushResult *ret_result)
 {
         const CurlApi *curl = attempt->curl;
-        const bool is_json = push_url_kind(attempt->url) == PUSH_PARCA;
+        const PushKind kind = push_url_kind(attempt->url);
         g_autofree char *url = push_request_url(attempt->url, item, g_get_host_name());
-        g_autofree char *json = is_json ? push_request_json(item, g_get_host_name()) : NULL;
-        struct curl_slist *headers = attempt_headers(attempt, is_json);
+        g_autofree char *json =
+                kind == PUSH_PARCA ? push_request_json(item, g_get_host_name()) : NULL;
+        struct curl_slist *headers = attempt_headers(attempt, kind);
         CURL *request = curl->easy_init();
-        curl_mime *form = curl->mime_init(request);
+        curl_mime *form = kind == PUSH_PYROSCOPE ? curl->mime_init(request) : NULL;
         char why[CURL_ERROR_SIZE] = "";
         PushReply reply = {.n = 0};
         CURLcode r;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/push-request.h"
 
+#include "metadata/byte-cursor.h"
+
 #include <jansson.h>
 #include <string.h>
 
 #define INGEST "/ingest"
 #define PARCA  "/profiles/writeraw"
+#define OTLP   "/v1development/profiles"
 
 void push_item_free(PushItem *item)
 {
@@ -34,8 +37,20 @@ const char *push_url_check(const char *url)
 
 PushKind push_url_kind(const char *url)
 {
-        return g_str_has_suffix(url, PARCA) || g_str_has_suffix(url, PARCA "/") ? PUSH_PARCA
-                                                                                : PUSH_PYROSCOPE;
+        static const struct {
+                const char *path;
+                PushKind kind;
+        } ROWS[] = {{PARCA, PUSH_PARCA}, {OTLP, PUSH_OTLP}};
+        const size_t n = strlen(url) - g_str_has_suffix(url, "/");
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                const size_t n_path = strlen(ROWS[i].path);
+
+                if (n >= n_path && !strncmp(url + n - n_path, ROWS[i].path, n_path))
+                        return ROWS[i].kind;
+        }
+        return PUSH_PYROSCOPE;
 }
 
 char *push_url_shown(const char *url)
@@ -75,7 +90,7 @@ char *push_request_url(const char *url, const PushItem *item, const char *host)
 {
         g_autofree char *name = NULL, *escaped = NULL;
 
-        if (push_url_kind(url) == PUSH_PARCA)
+        if (push_url_kind(url) != PUSH_PYROSCOPE)
                 return g_strdup(url);
         name = push_request_name(item, host);
         escaped = g_uri_escape_string(name, NULL, FALSE);
@@ -111,4 +126,74 @@ char *push_request_json(const PushItem *item, const char *host)
         body = json_dumps(request, JSON_COMPACT);
         json_decref(request);
         return body;
+}
+
+/* The fields of ExportProfilesServiceResponse. */
+enum { RESPONSE_PARTIAL_SUCCESS = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+
+static uint64_t cursor_varint(ByteCursor *cursor)
+{
+        uint64_t value = 0;
+        unsigned shift;
+
+        for (shift = 0; shift < 64; shift += 7) {
+                const uint8_t byte = byte_cursor_u8(cursor);
+
+                value |= (uint64_t)(byte & 0x7f) << shift;
+                if (!(byte & 0x80))
+                        return value;
+        }
+        cursor->has_failed = true;
+        return 0;
+}
+
+/* The next field: its number, with RET_VALUE of a number, or RET_BYTES of N. 0: there is none. */
+static uint64_t cursor_field(ByteCursor *cursor, uint64_t *ret_value, ByteCursor *ret_bytes)
+{
+        const uint64_t tag = cursor->n ? cursor_varint(cursor) : 0;
+        uint64_t n;
+
+        *ret_value = 0;
+        *ret_bytes = (ByteCursor){.at = NULL};
+        switch (tag & 7) {
+        case WIRE_VARINT:
+                *ret_value = tag ? cursor_varint(cursor) : 0;
+                break;
+        case WIRE_FIXED64:
+                byte_cursor_u64(cursor);
+                break;
+        case WIRE_BYTES:
+                n = cursor_varint(cursor);
+                ret_bytes->at = n <= SIZE_MAX ? byte_cursor_take(cursor, (size_t)n) : NULL;
+                ret_bytes->n = ret_bytes->at ? (size_t)n : 0;
+                break;
+        case WIRE_FIXED32:
+                byte_cursor_u32(cursor);
+                break;
+        default:
+                cursor->has_failed = true;
+        }
+        return cursor->has_failed ? 0 : tag >> 3;
+}
+
+bool push_response_rejects(const uint8_t *bytes, size_t n, char **ret_reason)
+{
+        ByteCursor response = {.at = bytes, .n = n}, partial, message = {.at = NULL}, part;
+        uint64_t field, value, n_rejected = 0;
+
+        while ((field = cursor_field(&response, &value, &partial)) != 0) {
+                if (field != RESPONSE_PARTIAL_SUCCESS)
+                        continue;
+                while ((field = cursor_field(&partial, &value, &part)) != 0) {
+                        if (field == PARTIAL_REJECTED)
+                                n_rejected = value;
+                        else if (field == PARTIAL_MESSAGE)
+                                message = part;
+                }
+        }
+        if (!n_rejected)
+                return false;
+        *ret_reason = g_strndup(message.at ? (const char *)message.at : "", message.n);
+        return true;
 }

@@ -5,22 +5,27 @@
  * Push request: one profile of one series, as a store takes it by HTTP
  *
  * Pyroscope: POST URL/ingest with labels in the query, and the profile as a part of a form. Parca:
- * the POST of its method WriteRaw in JSON, if the URL's path ends in /profiles/writeraw.
+ * the POST of its method WriteRaw in JSON, if the URL's path ends in /profiles/writeraw. A
+ * collector of OpenTelemetry: the POST of a message ExportProfilesServiceRequest, if the path ends
+ * in /v1development/profiles.
  */
 
 #include "push/process-series.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef enum PushKind {
         PUSH_PYROSCOPE,
         PUSH_PARCA,
+        PUSH_OTLP,
 } PushKind;
 
 /* One profile. */
 typedef struct PushItem {
         ProcessSeries series; /* owned */
-        GBytes *profile;      /* owned: compressed pprof */
+        GBytes *profile;      /* owned, compressed: OTLP for PUSH_OTLP, else pprof */
         int64_t from, until;  /* s since 1970 UTC */
 } PushItem;
 
@@ -34,5 +39,11 @@ char *push_url_shown(const char *url);
 
 /* Where ITEM of HOST goes, by URL that passed the check. Owned. */
 char *push_request_url(const char *url, const PushItem *item, const char *host);
+/*
+ * What the N BYTES of a collector's answer, an ExportProfilesServiceResponse, say of profiles that
+ * it has not taken. False: it has taken all, or the answer is damaged. RET_REASON: its own words,
+ * not checked; owned.
+ */
+bool push_response_rejects(const uint8_t *bytes, size_t n, char **ret_reason);
 /* The body for Parca. Owned. */
 char *push_request_json(const PushItem *item, const char *host);

@@ -23,6 +23,9 @@ class Received:
             self.form = 'parca'
             self.labels = {row['name']: row['value'] for row in series['labels']['labels']}
             self.profile = base64.b64decode(sample['rawProfile'], validate=True)
+        elif headers['Content-Type'] == 'application/x-protobuf':
+            assert headers['Content-Encoding'] == 'gzip' and path.endswith('/v1development/profiles'), path
+            self.form, self.labels, self.profile = 'otlp', {}, body
         else:
             parts = email.message_from_bytes(
                 b'Content-Type: ' + headers['Content-Type'].encode() + b'\r\n\r\n' + body)
@@ -73,7 +76,7 @@ class Store:
                     self.send_header(name, value)
                 self.end_headers()
                 with contextlib.suppress(OSError):
-                    self.wfile.write(text.encode())
+                    self.wfile.write(text if isinstance(text, bytes) else text.encode())
                     while status == 'endless':
                         self.wfile.write(b'x' * 65536)
 

@@ -2,6 +2,7 @@
 """`clrsym record --every`: each interval in a file, or at a store, whatever the store does."""
 
 import collections
+import gzip
 import os
 import pathlib
 import re
@@ -121,6 +122,25 @@ def test_parca(tap, place, _):
               all(one.form == 'parca' and one.labels['__name__'] == 'process_cpu'
                   and readers.Pprof(one.file()).samples for one in there.received),
               'as Parca takes it', len(there.received))
+
+
+def test_otlp(tap, place, _):
+    """A collector of OpenTelemetry, which rejects the second profile with a status of success."""
+    message = b'too old'
+    partial = bytes([8, 1, 18, len(message)]) + message
+    there = store.Store(lambda n: (200, {}, bytes([10, len(partial)]) + partial) if n == 1 else 200)
+    with there.running() as url:
+        code, _, errors = place.record('-d', 5, '--every', 1, '--push', f'{url}/v1development/profiles', '--', *busy(100))
+    ends = END.search(errors)
+    profiles = [readers.Otlp(gzip.decompress(one.profile)) for one in there.received]
+    tap.check(code == 128 + signal.SIGTERM and ends and len(profiles) >= 3 and 'has rejected the profile: too old' in errors,
+              'a collector of OpenTelemetry, and what it rejects', code, errors)
+    tap.check(all(one.form == 'otlp' for one in there.received) and
+              all(profile.type[1] in ('nanoseconds', 'count') and profile.samples and profile.time > 10**18
+                  for profile in profiles), 'its profiles')
+    tap.equal({profile.resource['host.name'] for profile in profiles}, {os.uname().nodename}, 'their host')
+    tap.check(any('service.name' in profile.resource for profile in profiles), 'and program',
+              [profile.resource for profile in profiles])
 
 
 def test_away(tap, place, _):
@@ -260,7 +280,7 @@ def test_usage(tap, place, _):
 
 def test(tap, programs, directory, _):
     for _, command, place in runtimes.runs(tap, __file__, directory):
-        for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
+        for part in (test_store, test_parca, test_otlp, test_away, test_trouble, test_hang, test_endless,
                      test_patience, test_files, test_directory, test_dying,
                      test_usage):
             part(tap, test_record.Place(programs, place, part.__name__), command)

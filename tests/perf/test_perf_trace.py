@@ -288,8 +288,8 @@ def check_verb(tap, programs, trace, snapshot, data, directory):
     tap.check(done.returncode == 0 and '<svg' in path.read_text(encoding='utf-8')[:500],
               '--format svg: whatever the name of the file is', done.stderr)
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--format', 'png')
-    tap.equal((done.returncode, done.stderr), (1, 'clrsym: --format png: not one of text, folded, speedscope, pprof, svg, '
-                                                  'html, clrsym\n'), '--format png')
+    tap.equal((done.returncode, done.stderr), (1, 'clrsym: --format png: not one of text, folded, speedscope, pprof, '
+                                                  'otlp, firefox, svg, html, clrsym\n'), '--format png')
     for link in ('link.svg', 'link.folded', 'link.txt'):
         target, link = pathlib.Path(directory) / f'target-of-{link}', pathlib.Path(directory) / link
         target.write_text('old', encoding='ascii')

@@ -155,6 +155,9 @@ def fields(data):
         key = varint()
         if key & 7 == 0:
             yield key >> 3, varint()
+        elif key & 7 == 1:
+            yield key >> 3, int.from_bytes(data[at:at + 8], 'little')
+            at += 8
         elif key & 7 == 2:
             size = varint()
             assert at + size <= len(data)
@@ -225,3 +228,70 @@ class Pprof:
                 labels[self.strings[label[1]]] = (self.strings[label[2]] if 2 in label
                                                   else label.get(3, 0))
         return stack, values, labels
+
+
+class Otlp:
+    """An ExportProfilesServiceRequest with one profile (opentelemetry-proto 1.11.0), by the numbers of its fields."""
+
+    def __init__(self, data):
+        request = dict(fields(data))
+        self.tables = collections.defaultdict(list)
+        for number, value in fields(request[2]):
+            self.tables[number].append(value)
+        # The first row of each table is empty.
+        assert all(self.tables[number][0] == b'' for number in range(1, 8)), self.tables.keys()
+        self.strings = [text.decode() for text in self.tables[5]]
+        assert len(set(self.strings)) == len(self.strings)
+        resource_profiles = dict(fields(request[1]))
+        self.resource = dict(self.pair(pair) for _, pair in fields(resource_profiles[1]))
+        scope_profiles = dict(fields(resource_profiles[2]))
+        assert dict(fields(scope_profiles[1]))[1] == b'clrsym'
+        self.types, self.samples, self.time, self.duration, self.period = None, [], 0, 0, 0
+        for number, value in fields(scope_profiles[2]):
+            if number == 1:
+                self.type = self.value_type(value)
+            elif number == 2:
+                self.samples.append(self.sample(value))
+            elif number == 3:
+                self.time = value
+            elif number == 4:
+                self.duration = value
+            elif number == 6:
+                self.period = value
+
+    def value_type(self, data):
+        value = dict(fields(data))
+        return self.strings[value[1]], self.strings[value[2]]
+
+    @staticmethod
+    def value(data):
+        (number, value), = fields(data)
+        return {1: lambda: value.decode(), 3: lambda: value}[number]()
+
+    def pair(self, data):
+        """Of a resource: the key is a text."""
+        pair = dict(fields(data))
+        return pair[1].decode(), self.value(pair[2])
+
+    def attribute(self, index):
+        assert index > 0
+        attribute = dict(fields(self.tables[6][index]))
+        return self.strings[attribute[1]], self.value(attribute[2])
+
+    @functools.cache
+    def location(self, index):
+        """(function, its file, module, line)"""
+        assert index > 0
+        location = dict(fields(self.tables[2][index]))
+        line = dict(fields(location[3]))
+        function = dict(fields(self.tables[3][line[1]]))
+        mapping = dict(fields(self.tables[1][location.get(1, 0)]))
+        return (self.strings[function[1]], self.strings[function.get(3, 0)],
+                self.strings[mapping[4]] if mapping else None, line.get(2, 0))
+
+    def sample(self, data):
+        """(stack of locations, value, attributes)"""
+        sample = dict(fields(data))
+        stack = dict(fields(self.tables[7][sample[1]])).get(1, b'')
+        value, = packed(sample[4])
+        return tuple(map(self.location, packed(stack))), value, dict(map(self.attribute, packed(sample[2])))

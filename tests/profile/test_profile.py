@@ -2,6 +2,7 @@
 """Profiles in each form, against independent readers; the graphs in a browser."""
 
 import collections
+import gzip
 import html.parser
 import json
 import os
@@ -23,7 +24,7 @@ import readers  # pylint: disable=wrong-import-position
 import sources  # pylint: disable=wrong-import-position
 from recorded import Tap  # pylint: disable=wrong-import-position
 
-ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.firefox.json.gz', '.svg', '.html']
+ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.otlp.gz', '.firefox.json.gz', '.svg', '.html']
 SVG = '{http://www.w3.org/2000/svg}'
 
 
@@ -155,6 +156,28 @@ def check_pprof(tap, tool, directory, name, samples):
         tap.equal((profile.time, profile.duration),
                   (min(times) + offset if '--offset' in arguments else 0, max(times) - min(times)),
                   f'{name}: pprof knows when')
+
+
+def check_otlp(tap, tool, directory, name, samples):
+    path = directory / 'x.otlp.gz'
+    offset = 1700000000 * 10**9
+    for arguments, kind in ((['--event', 'cpu-clock', '--offset', offset], ('cpu', 'nanoseconds')),
+                            (['--event', 'off-cpu'], ('off-cpu', 'nanoseconds')), (['--event', 'cycles'], ('samples', 'count'))):
+        tool.write(samples, path, *arguments)
+        profile = readers.Otlp(gzip.decompress(path.read_bytes()))
+        tap.equal(profile.type, kind, f'{name}: OTLP has the type {kind}')
+        got, want = collections.Counter(), collections.Counter()
+        for stack, value, attributes in profile.samples:
+            key = tuple((function, module) for function, _, module, _ in stack)
+            got[key, attributes['thread.name'], attributes['process.pid'], attributes['thread.id']] += value
+        for sample in samples:
+            key = tuple((readers.shown(frame), readers.printable(frame.module) if frame.module else None)
+                        for frame in sample.frames)
+            want[key, readers.printable(sample.comm), sample.pid, sample.tid] += sample.period if kind[1] == 'nanoseconds' else 1
+        tap.check(dict(got) == dict(want), f'{name}: OTLP has every sample with its thread, in {kind[1]}')
+        times = [sample.time for sample in samples]
+        tap.equal((profile.time, profile.duration),
+                  (min(times) + offset if '--offset' in arguments else 0, max(times) - min(times)), f'{name}: OTLP knows when')
 
 
 def check_go_pprof(tap, tool, directory):
@@ -346,6 +369,7 @@ def main():
             check_speedscope(tap, tool, directory, label, samples)
             check_firefox(tap, tool, directory, label, samples)
             check_pprof(tap, tool, directory, label, samples)
+            check_otlp(tap, tool, directory, label, samples)
             check_graph_files(tap, tool, directory, label, samples, title)
         check_go_pprof(tap, tool, directory)
         check_files(tap, tool, directory)

@@ -213,6 +213,8 @@ START_TEST(test_parca)
         ck_assert_int_eq(push_url_kind(url), PUSH_PARCA);
         ck_assert_int_eq(push_url_kind("http://h/api/profiles/writeraw/"), PUSH_PARCA);
         ck_assert_int_eq(push_url_kind("http://h/profiles"), PUSH_PYROSCOPE);
+        ck_assert_int_eq(push_url_kind("https://h:4318/v1development/profiles"), PUSH_OTLP);
+        ck_assert_int_eq(push_url_kind("https://h:4318/v1development/profiles/"), PUSH_OTLP);
         series = json_array_get(json_object_get(body, "series"), 0);
         ck_assert_str_eq(
                 json_string_value(json_object_get(
@@ -223,6 +225,36 @@ START_TEST(test_parca)
         json_decref(body);
         free(text);
         push_item_free(item);
+}
+END_TEST
+
+static const struct {
+        const char *bytes;
+        size_t n;
+        const char *reason; /* NULL: all was taken */
+} RESPONSES[] = {
+        {"", 0, NULL},
+        {"\x0a\x00", 2, NULL},
+        {"\x0a\x02\x12\x00", 4, NULL}, /* a warning: nothing is rejected */
+        {"\x0a\x07\x08\x01\x12\x03old", 9, "old"},
+        {"\x0a\x07\x12\x03old\x08\x01", 9, "old"},
+        {"\x0a\x03\x08\x80\x01", 5, ""},
+        /* Fields that are not known are skipped. */
+        {"\x15zzzz\x19zzzzzzzz\x20\x05\x0a\x02\x08\x01", 20, ""},
+        {"\x0a\x7f\x08\x01", 4, NULL}, /* cut */
+        {"\x0b", 1, NULL},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11, NULL},
+};
+
+START_TEST(test_response)
+{
+        char *reason = NULL;
+        const bool rejects = push_response_rejects((const uint8_t *)RESPONSES[_i].bytes,
+                                                   RESPONSES[_i].n, &reason);
+
+        ck_assert_int_eq(rejects, RESPONSES[_i].reason != NULL);
+        ck_assert_int_eq(g_strcmp0(reason, RESPONSES[_i].reason), 0);
+        g_free(reason);
 }
 END_TEST
 
@@ -239,6 +271,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_url);
         tcase_add_test(tcase, test_request);
         tcase_add_test(tcase, test_parca);
+        tcase_add_loop_test(tcase, test_response, 0, G_N_ELEMENTS(RESPONSES));
         suite_add_tcase(suite, tcase);
         return suite;
 }
