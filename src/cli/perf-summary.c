@@ -13,8 +13,6 @@
 #define RUNTIME_SHARE 50
 /* One in so many named frames. */
 #define MARKED_SHARE 100
-/* Lost events are reported if they are more than one in so many. */
-#define MISSING_WAITS 100
 
 /* What to do if the runtime's own code has no names. */
 static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
@@ -114,9 +112,9 @@ static void summary_print_waits(const PerfSummary *summary)
                               "%" PRIu64 " of %" PRIu64 " waits are left out: perf lost records of "
                               "switches between threads",
                               summary->n_uncertain_waits, summary->n_waits);
-        if (summary->recording->n_lost > summary->n_waits / MISSING_WAITS && summary->n_waits)
+        if (summary->recording->n_lost && summary->n_waits)
                 message_print("clrsym",
-                              "perf lost %" PRIu64 " events: waits are missing; record with "
+                              "perf lost %" PRIu64 " events: waits can be missing; record with "
                               "--call-graph dwarf,4096, or for a shorter time",
                               summary->recording->n_lost);
 }

@@ -42,9 +42,10 @@ static const unsigned COPIED_SIZES[] = {16384, 8192, 4096};
 /* Bytes of the copy of a stack that waits, of which 99.5 % fit in; perf loses larger ones from some
  * 50,000 switches a second on. */
 #define WAITS_COPY_SIZE 8192
-/* Bytes of memory for each CPU, for what perf has not read yet. Other users than root may not have
- * as much. */
-#define BUFFER "4M"
+/* MiB of memory for each CPU, for what perf has not read yet. Other users than root may not have as
+ * much. Each switch has a copy of a stack: for waits they are larger, but together no more than
+ * WAITS_BUFFERS. */
+enum { BUFFER = 4, WAITS_BUFFER = 16, WAITS_BUFFERS = 256 };
 
 /* Bytes a second, of all CPUs: for more, only the threads of the processes are recorded. A disk
  * takes as much. */
@@ -326,6 +327,18 @@ static bool sampler_may_record_machine(const SamplerSettings *settings)
                sampler_cpu_bytes(settings) * g_get_num_processors() <= MAX_MACHINE_BYTES;
 }
 
+/* A power of two. */
+static unsigned sampler_buffer(const SamplerSettings *settings)
+{
+        unsigned size = WAITS_BUFFER;
+
+        if (settings->time == SAMPLED_CPU)
+                return BUFFER;
+        while (size > BUFFER && size * g_get_num_processors() > WAITS_BUFFERS)
+                size /= 2;
+        return size;
+}
+
 static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings *settings,
                                   int control)
 {
@@ -342,7 +355,8 @@ static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings 
         g_ptr_array_add(argv, g_strdup_printf("--control=fd:%d,%d", control, control));
         sampler_add_events(settings, argv);
         if (sampler->is_machine && geteuid() == 0)
-                g_ptr_array_add(argv, g_strdup("--mmap-pages=" BUFFER));
+                g_ptr_array_add(argv,
+                                g_strdup_printf("--mmap-pages=%uM", sampler_buffer(settings)));
         g_ptr_array_add(argv, g_strdup_printf("--freq=%s", settings->frequency));
         g_ptr_array_add(argv, g_strdup_printf("--output=%s", sampler->output));
         if (settings->is_divided)

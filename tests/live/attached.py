@@ -19,7 +19,8 @@ import recorded
 import test_live
 
 LIVE_TIMER_US = 100_000
-N_ATTEMPTS = 4
+# Listings crash .NET 10 and 11 while contexts are unloaded: the busier the machine, the more often.
+N_ATTEMPTS = 10
 
 
 @contextlib.contextmanager

@@ -36,9 +36,11 @@ def between(stacks):
                [frame for frame in stack if frame.startswith('Waits.')][-1].startswith('Waits.Program.Repeat'))
 
 
-def is_near(stacks, method, ns):
+def is_near(stacks, method, ns, errors, least=1 - MAX_DEVIATION):
+    """On a busy machine perf can lose samples, which it must say."""
     ours = sum(spent(stacks, method))
-    return ours <= (1 + MAX_DEVIATION) * ns and ours + between(stacks) >= (1 - MAX_DEVIATION) * ns
+    is_lossy = 'events: waits can be missing' in errors
+    return ours <= (1 + MAX_DEVIATION) * ns and (is_lossy or ours + between(stacks) >= least * ns)
 
 
 def record(tap, place, what, arguments, command):
@@ -58,7 +60,9 @@ def test_waits(tap, place, command, what):
     ns, stacks, errors = found
     for method in WAITS:
         slept, taken = spent(stacks, method)
-        tap.check(is_near(stacks, method, ns[method]), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
+        # A task is waited for by a loop at first, which takes a CPU.
+        least = 0.5 if method == 'Await' else 1 - MAX_DEVIATION
+        tap.check(is_near(stacks, method, ns[method], errors, least), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
     tap.check(re.match(r'\d+\.\d\d s of off-cpu in \d+ threads, over', errors), f'{what}: the first line of the summary', errors)
     slept, _ = spent(stacks, COMPUTES)
     tap.check(slept < 0.02 * ns[COMPUTES], f'{what}: {COMPUTES}() does not wait: {slept} ns', errors)
@@ -71,7 +75,7 @@ def test_both(tap, place, command, what):
     ns, stacks, errors = found
     for method in (*WAITS, COMPUTES):
         ours = sum(spent(stacks, method))
-        tap.check(is_near(stacks, method, ns[method]), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
+        tap.check(is_near(stacks, method, ns[method], errors), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
 
 
 def test_pid(tap, place, command, what):
