@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define BUFFER_VERSION 1
-#define VAR_MAX_BITS   64
 
 /* The kinds of lengths, as the metadata has them. */
 enum { LENGTH_NONE, LENGTH_U8, LENGTH_U16, LENGTH_UNKNOWN = UINT8_MAX };
@@ -53,25 +52,9 @@ void async_lengths_init(AsyncLengths *lengths)
                 lengths->kinds[i] = ROWS[i].length;
 }
 
-static uint64_t cursor_var(ByteCursor *cursor)
-{
-        uint64_t value = 0;
-        unsigned shift;
-        uint8_t byte;
-
-        for (shift = 0; shift < VAR_MAX_BITS; shift += 7) {
-                byte = byte_cursor_u8(cursor);
-                value |= (uint64_t)(byte & 0x7f) << shift;
-                if (!(byte & 0x80))
-                        return value;
-        }
-        cursor->has_failed = true;
-        return 0;
-}
-
 static int64_t cursor_signed(ByteCursor *cursor)
 {
-        const uint64_t value = cursor_var(cursor);
+        const uint64_t value = byte_cursor_varint(cursor);
 
         return (int64_t)(value >> 1 ^ -(value & 1));
 }
@@ -102,10 +85,10 @@ static void async_lengths_take(AsyncLengths *lengths, const AsyncEvent *event)
         AsyncLengths taken = *lengths;
         unsigned n, i;
 
-        cursor_var(&cursor); /* frequency, ns */
-        cursor_var(&cursor); /* the time by the clock of events, and of day */
-        cursor_var(&cursor);
-        cursor_var(&cursor); /* bytes of a buffer */
+        byte_cursor_varint(&cursor); /* frequency, ns */
+        byte_cursor_varint(&cursor); /* the time by the clock of events, and of day */
+        byte_cursor_varint(&cursor);
+        byte_cursor_varint(&cursor); /* bytes of a buffer */
         byte_cursor_u8(&cursor);
         n = byte_cursor_u8(&cursor);
         for (i = 0; i < n; i++) {
@@ -127,7 +110,7 @@ bool async_buffer_next(AsyncBuffer *buffer, AsyncLengths *lengths, AsyncEvent *r
                 return false;
         buffer->n_left--;
         event.id = byte_cursor_u8(cursor);
-        buffer->time += cursor_var(cursor);
+        buffer->time += byte_cursor_varint(cursor);
         event.time = buffer->time;
         switch (lengths->kinds[event.id]) {
         case LENGTH_NONE:
@@ -165,10 +148,11 @@ bool async_event_stack(const AsyncEvent *event, AsyncStack *ret)
         byte_cursor_u8(&cursor);
         ret->index = byte_cursor_u8(&cursor);
         ret->n = byte_cursor_u8(&cursor);
-        ret->parent = event->id == ASYNC_CREATE_STACK ? cursor_var(&cursor) : 0;
-        ret->id = cursor_var(&cursor);
+        ret->parent = event->id == ASYNC_CREATE_STACK ? byte_cursor_varint(&cursor) : 0;
+        ret->id = byte_cursor_varint(&cursor);
         for (i = 0; i < ret->n && !cursor.has_failed; i++) {
-                address = i ? address + (uint64_t)cursor_signed(&cursor) : cursor_var(&cursor);
+                address = i ? address + (uint64_t)cursor_signed(&cursor)
+                            : byte_cursor_varint(&cursor);
                 ret->addresses[i] = address;
                 ret->states[i] = has_states ? cursor_signed(&cursor) : 0;
         }

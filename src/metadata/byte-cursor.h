@@ -60,6 +60,23 @@ static inline uint64_t byte_cursor_u64(ByteCursor *cursor)
         return low | (uint64_t)byte_cursor_u32(cursor) << 32;
 }
 
+/* LEB128, unsigned. A number of more than 64 bits fails. */
+static inline uint64_t byte_cursor_varint(ByteCursor *cursor)
+{
+        uint64_t value = 0;
+        unsigned shift;
+
+        for (shift = 0; shift < 64; shift += 7) {
+                const uint8_t byte = byte_cursor_u8(cursor);
+
+                value |= (uint64_t)(byte & 0x7f) << shift;
+                if (!(byte & 0x80))
+                        return value;
+        }
+        cursor->has_failed = true;
+        return 0;
+}
+
 /* A compressed unsigned number (ECMA-335, II.23.2); RET_BITS: how many bits it has room for. */
 static inline uint32_t byte_cursor_compressed(ByteCursor *cursor, unsigned *ret_bits)
 {

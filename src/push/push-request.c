@@ -132,39 +132,23 @@ char *push_request_json(const PushItem *item, const char *host)
 enum { RESPONSE_PARTIAL_SUCCESS = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2 };
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-static uint64_t cursor_varint(ByteCursor *cursor)
-{
-        uint64_t value = 0;
-        unsigned shift;
-
-        for (shift = 0; shift < 64; shift += 7) {
-                const uint8_t byte = byte_cursor_u8(cursor);
-
-                value |= (uint64_t)(byte & 0x7f) << shift;
-                if (!(byte & 0x80))
-                        return value;
-        }
-        cursor->has_failed = true;
-        return 0;
-}
-
 /* The next field: its number, with RET_VALUE of a number, or RET_BYTES of N. 0: there is none. */
 static uint64_t cursor_field(ByteCursor *cursor, uint64_t *ret_value, ByteCursor *ret_bytes)
 {
-        const uint64_t tag = cursor->n ? cursor_varint(cursor) : 0;
+        const uint64_t tag = cursor->n ? byte_cursor_varint(cursor) : 0;
         uint64_t n;
 
         *ret_value = 0;
         *ret_bytes = (ByteCursor){.at = NULL};
         switch (tag & 7) {
         case WIRE_VARINT:
-                *ret_value = tag ? cursor_varint(cursor) : 0;
+                *ret_value = tag ? byte_cursor_varint(cursor) : 0;
                 break;
         case WIRE_FIXED64:
                 byte_cursor_u64(cursor);
                 break;
         case WIRE_BYTES:
-                n = cursor_varint(cursor);
+                n = byte_cursor_varint(cursor);
                 ret_bytes->at = n <= SIZE_MAX ? byte_cursor_take(cursor, (size_t)n) : NULL;
                 ret_bytes->n = ret_bytes->at ? (size_t)n : 0;
                 break;
