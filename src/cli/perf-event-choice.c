@@ -10,18 +10,11 @@
 /* The event of samples that stand for the time of a CPU that was used, in ns. */
 #define CLOCK_EVENT "cpu-clock"
 
-/* "cpu-clock" or "cpu-clock:u" */
-static bool event_is(const char *event, const char *name)
-{
-        const size_t n = strlen(name);
-
-        return !strncmp(event, name, n) && (!event[n] || event[n] == ':');
-}
-
 const char *event_shown(const char *event, const char *chosen)
 {
         return chosen && !strcmp(chosen, PROFILE_EVENT_WALL) &&
-                               (event_is(event, CLOCK_EVENT) || event_is(event, OFF_CPU_EVENT))
+                               (event_name_is(event, CLOCK_EVENT) ||
+                                event_name_is(event, OFF_CPU_EVENT))
                        ? chosen
                        : event;
 }

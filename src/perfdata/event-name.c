@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <string.h>
 
 static const char *const HARDWARE[] = {
         [PERF_COUNT_HW_CPU_CYCLES] = "cycles",
@@ -49,4 +50,11 @@ char *event_name_of_attr(const struct perf_event_attr *attr)
                         return g_strdup(TYPES[i].names[attr->config]);
         return g_strdup_printf("event %" PRIu32 "/0x%" PRIx64, (uint32_t)attr->type,
                                (uint64_t)attr->config);
+}
+
+bool event_name_is(const char *event, const char *name)
+{
+        const size_t n = strlen(name);
+
+        return !strncmp(event, name, n) && (!event[n] || event[n] == ':');
 }

@@ -2,14 +2,18 @@
 #pragma once
 
 /*
- * The name of an event of perf by its attributes, for files in which perf did not note it, as those
- * of a recording that was killed
+ * Names of perf's events
  */
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 
 /* The name that clrsym record gives the event of threads that lose their CPU. */
 #define OFF_CPU_EVENT "off-cpu"
 
-/* To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
+/* The name by the attributes, for files in which perf did not note it, as those of a recording that
+ * was killed. To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
 char *event_name_of_attr(const struct perf_event_attr *attr);
+
+/* Whether the event is "name", or that with modifiers: "cpu-clock:u" is "cpu-clock". */
+bool event_name_is(const char *event, const char *name);

@@ -245,13 +245,10 @@ const ProfileUnit *profile_event_unit(const char *event)
         };
         size_t i;
 
-        for (i = 0; event && i < G_N_ELEMENTS(ROWS); i++) {
-                size_t n = strlen(ROWS[i].event);
-
-                /* "cpu-clock:u": modifiers choose samples, but do not change the unit. */
-                if (!strncmp(event, ROWS[i].event, n) && (!event[n] || event[n] == ':'))
+        /* Modifiers choose samples, but do not change the unit. */
+        for (i = 0; event && i < G_N_ELEMENTS(ROWS); i++)
+                if (event_name_is(event, ROWS[i].event))
                         return &ROWS[i].unit;
-        }
         return &OTHER;
 }
 

@@ -21,8 +21,7 @@ static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 static bool event_is_off_cpu(const PerfAttr *event)
 {
-        /* perf can add ":u" and the like. */
-        return event->name && g_str_has_prefix(event->name, OFF_CPU_EVENT);
+        return event->name && event_name_is(event->name, OFF_CPU_EVENT);
 }
 
 static bool sample_file_has_waits(const SampleFile *file)
