@@ -57,10 +57,15 @@ def kinds(stacks):
     return found
 
 
-def check(tap, place, what, *arguments):
+def record(place, *arguments):
+    """(exit status, kinds, messages)"""
     code, _, errors = place.record('-o', 'a.folded', *arguments)
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
-    found = kinds(stacks)
+    return code, kinds(stacks), errors
+
+
+def check(tap, place, what, *arguments):
+    code, found, errors = record(place, *arguments)
     n = sum(found.values())
     tap.check(code == 0 and n > 50 and found['wrong'] == 0 and found['whole'] >= LEAST_WHOLE * n and
               found['whole'] + found['fewer'] >= LEAST_KNOWN * n, f'{what}: {found}', errors)
@@ -70,9 +75,7 @@ def check(tap, place, what, *arguments):
 
 def check_apart(tap, place, what, is_marked, *arguments):
     """Without chains."""
-    code, _, errors = place.record('-o', 'a.folded', *arguments)
-    stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
-    found = kinds(stacks)
+    code, found, errors = record(place, *arguments)
     n = sum(found.values())
     marked = found['continued'] >= LEAST_KNOWN * n if is_marked else not found['continued']
     tap.check(code == 0 and n > 50 and marked and found['whole'] <= 0.1 * n, f'{what}: {found}', errors)

@@ -32,8 +32,7 @@ def spent(stacks, method):
 def between(stacks):
     """ns in the method that calls the others, by turns with its clock: on a busy machine it can lose its CPU there."""
     return sum(n for stack, n in stacks.items()
-               if [frame for frame in stack if frame.startswith('Waits.')][-1:] and
-               [frame for frame in stack if frame.startswith('Waits.')][-1].startswith('Waits.Program.Repeat'))
+               if next((frame for frame in reversed(stack) if frame.startswith('Waits.')), '').startswith('Waits.Program.Repeat'))
 
 
 def is_near(stacks, method, ns, errors, least=1 - MAX_DEVIATION):
