@@ -20,8 +20,13 @@
 
 /* In one directory: reading so many takes longer than anything else. */
 #define MANY_NAMES 65536
-/* While a backlog is full. */
-#define RETRY_MS 20
+/* Between two tries, while a backlog is full or a socket refuses. */
+#define RETRY_MS 5
+/*
+ * In us: for so long, a socket that refuses is tried again. A runtime that starts makes its socket
+ * a moment before it listens; one that ends stops to listen a moment before its process has ended.
+ */
+#define REFUSED_LIMIT G_TIME_SPAN_SECOND
 
 static int ms_until(gint64 deadline)
 {
@@ -239,7 +244,7 @@ static void port_search_set_error(const PortSearch *search, GError **error)
 {
         const Target *target = search->target;
 
-        if (search->is_refused ? target_is_ending(target) : target_has_ended(target))
+        if (target_has_ended(target))
                 port_set_ended(target, error);
         else if (search->is_crowded)
                 port_set_crowded(target, error);
@@ -249,8 +254,18 @@ static void port_search_set_error(const PortSearch *search, GError **error)
                 port_set_no_port(target, error);
 }
 
+/* Waits before another try. False: there is no reason for one. */
+static bool port_search_wait(const PortSearch *search, gint64 refused_end)
+{
+        const gint64 end = search->is_full ? search->deadline : refused_end;
+
+        return (search->is_full || search->is_refused) && ms_until(end) > 0 &&
+               !target_ends_within(search->target, RETRY_MS);
+}
+
 int port_connect(const Target *target, gint64 deadline, GError **error)
 {
+        const gint64 refused_end = MIN(deadline, g_get_monotonic_time() + REFUSED_LIMIT);
         PortSearch search = {.target = target, .users = port_users(target), .deadline = deadline};
         FD_AUTO int directory = port_open_directory(target);
         int fd = -1;
@@ -258,9 +273,9 @@ int port_connect(const Target *target, gint64 deadline, GError **error)
         search.names = directory >= 0 ? fdopendir(directory) : NULL;
         if (search.names)
                 fd_steal(&directory); /* closedir() closes it */
-        while (search.names && (fd = port_search_once(&search)) < 0 && search.is_full &&
-               ms_until(deadline) > 0)
-                poll(NULL, 0, RETRY_MS);
+        while (search.names && (fd = port_search_once(&search)) < 0 &&
+               port_search_wait(&search, refused_end))
+                ;
         if (search.names)
                 closedir(search.names);
         if (fd < 0)

@@ -199,7 +199,7 @@ const ProcessKey *target_key(const Target *target)
         return &target->info.levels[target->info.n_levels - 1];
 }
 
-static bool target_ends_within(const Target *target, int ms)
+bool target_ends_within(const Target *target, int ms)
 {
         struct pollfd fd = {.fd = target->pidfd, .events = POLLIN};
 

@@ -46,6 +46,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Target, target_close)
 /* Its pid in its own pid namespace, and that namespace. */
 const ProcessKey *target_key(const Target *target);
 bool target_has_ended(const Target *target);
+/* Waits for its end, up to MS milliseconds. */
+bool target_ends_within(const Target *target, int ms);
 /* For a target that hung up: waits up to a second for its end, because the sockets of a process are
  * closed a moment before it has ended. */
 bool target_is_ending(const Target *target);

@@ -123,13 +123,22 @@ static void play(int listener, const Turn *turn, size_t piece)
         }
 }
 
-static int listen_at(const char *name)
+static int bind_at(const char *name)
 {
         struct sockaddr_un address = {.sun_family = AF_UNIX};
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
         g_snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", directory, name);
-        if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
+        if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                _exit(2);
+        return fd;
+}
+
+static int listen_at(const char *name)
+{
+        int fd = bind_at(name);
+
+        if (listen(fd, 8) < 0)
                 _exit(2);
         return fd;
 }
@@ -474,6 +483,48 @@ START_TEST(test_unresponsive)
 }
 END_TEST
 
+/* The socket is there before the runtime listens, and the process ends afterwards. */
+START_TEST(test_starting)
+{
+        g_autoptr(GError) error = NULL;
+        g_auto(Target) target = {.pidfd = -1};
+        int ready[2], fd;
+        gint64 begin;
+        char byte;
+
+        ck_assert_int_eq(pipe(ready), 0);
+        runtime = fork();
+        if (runtime == 0) {
+                g_autofree char *name = g_strdup_printf("dotnet-diagnostic-%d-1-socket", getpid());
+                int listener = bind_at(name);
+
+                if (write(ready[1], "r", 1) != 1)
+                        _exit(7);
+                g_usleep(100000);
+                if (listen(listener, 8) < 0 || accept(listener, NULL, NULL) < 0)
+                        _exit(2);
+                g_usleep(100000);
+                close(listener);
+                g_usleep(100000);
+                _exit(0);
+        }
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        target = target_of(runtime);
+        begin = g_get_monotonic_time();
+        close(ready[0]);
+        close(ready[1]);
+        fd = port_connect(&target, begin + PORT_TIMEOUT, &error);
+        ck_assert_msg(fd >= 0, "%s", error ? error->message : "");
+        ck_assert(!target_has_ended(&target));
+        close(fd);
+        g_usleep(150000);
+        ck_assert_int_eq(port_connect(&target, begin + PORT_TIMEOUT, &error), -1);
+        ck_assert_msg(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_ENDED), "%s",
+                      error->message);
+        end_runtime(0);
+}
+END_TEST
+
 /* A socket of another process, with the target's name, whose backlog is full, changes nothing. */
 START_TEST(test_full_decoy)
 {
@@ -635,6 +686,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_answer_after_rest);
         tcase_add_loop_test(tcase, test_endless_rundown, 0, 4);
         tcase_add_loop_test(tcase, test_unresponsive, 0, 2);
+        tcase_add_test(tcase, test_starting);
         tcase_add_test(tcase, test_full_decoy);
         tcase_add_test(tcase, test_leftovers);
         tcase_add_loop_test(tcase, test_no_socket, 0, 3);
