@@ -32,6 +32,13 @@ graph_mip_source_versions(bt_self_component_class_source *self, const bt_value *
         return graph_mip_versions(versions);
 }
 
+bt_component_class_get_supported_mip_versions_method_status
+graph_mip_filter_versions(bt_self_component_class_filter *self, const bt_value *params, void *data,
+                          bt_logging_level log_level, bt_integer_range_set_unsigned *versions)
+{
+        return graph_mip_versions(versions);
+}
+
 static bool copy_uuid(bt_uuid uuid, uint8_t ret_uuid[16])
 {
         if (uuid)
@@ -155,4 +162,88 @@ bt_field_class *graph_mip_variant_new(uint64_t mip, bt_trace_class *trace_class)
                 return bt_field_class_variant_without_selector_field_location_create(trace_class);
 #endif
         return bt_field_class_variant_create(trace_class, NULL);
+}
+
+void graph_mip_copy_trace_identity(uint64_t mip, const bt_trace *original, bt_trace *copy)
+{
+        bt_uuid uuid;
+
+#ifdef HAVE_MIP_1
+        if (mip > 0) {
+                if (bt_trace_get_namespace(original))
+                        (void)bt_trace_set_namespace(copy, bt_trace_get_namespace(original));
+                if (bt_trace_get_uid(original))
+                        (void)bt_trace_set_uid(copy, bt_trace_get_uid(original));
+                return;
+        }
+#endif
+        uuid = bt_trace_get_uuid(original);
+        if (uuid)
+                bt_trace_set_uuid(copy, uuid);
+}
+
+void graph_mip_copy_stream_class_identity(uint64_t mip, const bt_stream_class *original,
+                                          bt_stream_class *copy)
+{
+#ifdef HAVE_MIP_1
+        if (mip > 0 && bt_stream_class_get_namespace(original))
+                (void)bt_stream_class_set_namespace(copy, bt_stream_class_get_namespace(original));
+        if (mip > 0 && bt_stream_class_get_uid(original))
+                (void)bt_stream_class_set_uid(copy, bt_stream_class_get_uid(original));
+#endif
+}
+
+void graph_mip_copy_event_class_identity(uint64_t mip, const bt_event_class *original,
+                                         bt_event_class *copy)
+{
+#ifdef HAVE_MIP_1
+        if (mip > 0 && bt_event_class_get_namespace(original))
+                (void)bt_event_class_set_namespace(copy, bt_event_class_get_namespace(original));
+        if (mip > 0 && bt_event_class_get_uid(original))
+                (void)bt_event_class_set_uid(copy, bt_event_class_get_uid(original));
+#endif
+}
+
+#ifdef HAVE_MIP_1
+static void clock_copy_uid(const bt_clock_class *original, bt_clock_class *copy)
+{
+        uint64_t cycles;
+
+        if (bt_clock_class_get_namespace(original))
+                (void)bt_clock_class_set_namespace(copy, bt_clock_class_get_namespace(original));
+        if (bt_clock_class_get_uid(original))
+                (void)bt_clock_class_set_uid(copy, bt_clock_class_get_uid(original));
+        if (bt_clock_class_get_opt_precision(original, &cycles) ==
+            BT_PROPERTY_AVAILABILITY_AVAILABLE)
+                bt_clock_class_set_precision(copy, cycles);
+        if (bt_clock_class_get_accuracy(original, &cycles) == BT_PROPERTY_AVAILABILITY_AVAILABLE)
+                bt_clock_class_set_accuracy(copy, cycles);
+        if (bt_clock_class_origin_is_unix_epoch(original))
+                bt_clock_class_set_origin_unix_epoch(copy);
+        else if (bt_clock_class_origin_is_known(original))
+                (void)bt_clock_class_set_origin(copy, bt_clock_class_get_origin_namespace(original),
+                                                bt_clock_class_get_origin_name(original),
+                                                bt_clock_class_get_origin_uid(original));
+        else
+                bt_clock_class_set_origin_unknown(copy);
+}
+#endif
+
+void graph_mip_copy_clock_identity(uint64_t mip, const bt_clock_class *original,
+                                   bt_clock_class *copy)
+{
+        bt_uuid uuid;
+
+#ifdef HAVE_MIP_1
+        if (mip > 0) {
+                clock_copy_uid(original, copy);
+                return;
+        }
+#endif
+        uuid = bt_clock_class_get_uuid(original);
+        if (uuid)
+                bt_clock_class_set_uuid(copy, uuid);
+        bt_clock_class_set_precision(copy, bt_clock_class_get_precision(original));
+        bt_clock_class_set_origin_is_unix_epoch(copy,
+                                                bt_clock_class_origin_is_unix_epoch(original));
 }

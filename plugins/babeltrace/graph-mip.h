@@ -19,6 +19,9 @@ graph_mip_sink_versions(bt_self_component_class_sink *self, const bt_value *para
 bt_component_class_get_supported_mip_versions_method_status
 graph_mip_source_versions(bt_self_component_class_source *self, const bt_value *params, void *data,
                           bt_logging_level log_level, bt_integer_range_set_unsigned *versions);
+bt_component_class_get_supported_mip_versions_method_status
+graph_mip_filter_versions(bt_self_component_class_filter *self, const bt_value *params, void *data,
+                          bt_logging_level log_level, bt_integer_range_set_unsigned *versions);
 
 /* The UUID of a trace; of another uid a hash. False: the trace has neither. */
 bool graph_mip_trace_uuid(const bt_trace *trace, uint8_t ret_uuid[16]);
@@ -27,6 +30,16 @@ bool graph_mip_clock_uuid(const bt_clock_class *clock_class, uint8_t ret_uuid[16
 
 void graph_mip_set_trace_identity(uint64_t mip, bt_trace *trace, const CtfTraceClass *class);
 void graph_mip_set_clock_identity(uint64_t mip, bt_clock_class *clock_class, const CtfClock *clock);
+
+/* What identifies an original, set in its copy: a UUID, or a namespace and a uid; a clock's origin.
+ */
+void graph_mip_copy_trace_identity(uint64_t mip, const bt_trace *original, bt_trace *copy);
+void graph_mip_copy_stream_class_identity(uint64_t mip, const bt_stream_class *original,
+                                          bt_stream_class *copy);
+void graph_mip_copy_event_class_identity(uint64_t mip, const bt_event_class *original,
+                                         bt_event_class *copy);
+void graph_mip_copy_clock_identity(uint64_t mip, const bt_clock_class *original,
+                                   bt_clock_class *copy);
 
 /*
  * An array class whose length is the member LENGTH_NAME of the structure that is SCOPE, and of the

@@ -2,6 +2,7 @@
 #include "dump.h"
 #include "feed.h"
 #include "graph-mip.h"
+#include "names.h"
 #include "source.h"
 #include "source-query.h"
 
@@ -44,3 +45,19 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(ctf,
                                                                         source_iterator_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
         ctf, source_iterator_seek_beginning, source_iterator_can_seek_beginning);
+
+BT_PLUGIN_FILTER_COMPONENT_CLASS(names, names_iterator_next);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(
+        names, "Add the names of .NET methods to events that have addresses.");
+BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(names,
+                                      "See the babeltrace2-filter.clrsym.names(7) manual page.");
+BT_PLUGIN_FILTER_COMPONENT_CLASS_INITIALIZE_METHOD(names, names_initialize);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD(names, names_finalize);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(names,
+                                                                   graph_mip_filter_versions);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(
+        names, names_iterator_initialize);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(names,
+                                                                        names_iterator_finalize);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
+        names, names_iterator_seek_beginning, names_iterator_can_seek_beginning);

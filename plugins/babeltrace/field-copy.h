@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* Values of fields, copied into fields of copied classes (class-copy.h) */
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+/* COPY, a structure, can have more members than ORIGINAL; they stay as they are. False: not enough
+ * memory. */
+bool field_copy(const bt_field *original, bt_field *copy);

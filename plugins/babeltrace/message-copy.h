@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* Messages, as they leave a filter: their times, packets and losses are those of the originals */
+
+#include "graph-copy.h"
+
+/* An event and its copy, whose added fields are not set yet; all borrowed. */
+typedef struct EventCopy {
+        const bt_event *original;
+        bt_event *copy;
+        const StreamCopy *stream;
+        const EventClassCopy *class;
+        const bt_clock_snapshot *time; /* NULL: its stream has no clock */
+} EventCopy;
+
+typedef struct MessageCopier {
+        bt_self_message_iterator *self; /* borrowed */
+        GraphCopy graph;
+        /* Called for each event; sets the added fields, or sees to it that they are set before the
+         * message leaves the filter. False: not enough memory. */
+        bool (*on_event)(void *data, const EventCopy *event);
+        void *data;
+} MessageCopier;
+
+/* A new reference to the copy. NULL: not enough memory. */
+const bt_message *message_copier_copy(MessageCopier *copier, const bt_message *original);

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""filter.clrsym.names: traces of written.py pass through it unchanged, and the frames of a recording with truth get the
+names that `clrsym resolve` gives them, event by event, beside the filter of lttng-utils, before and after it."""
+
+import json
+import lzma
+import pathlib
+import re
+import struct
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / 'traces')]
+
+import recorded  # noqa: E402
+import test_written  # noqa: E402
+import written  # noqa: E402
+
+FILTER = 'filter.clrsym.names'
+N_SEEDS = 16
+RECORDING = 'perf'
+SAMPLES = 1500
+# perf's markers among addresses.
+KERNEL, USER = 2 ** 64 - 128, 2 ** 64 - 512
+CLOCK_OFFSET = 1_700_000_000
+
+INTEGER = 'integer {{ size = {size}; align = 8; base = {base}; signed = {signed};{clock} }}'
+
+
+def integer(size, base=10, signed='false', clock=''):
+    return INTEGER.format(size=size, base=base, signed=signed, clock=clock and f' map = clock.{clock}.value;')
+
+
+# An event's header, context and payload, as LTTng's kernel contexts and perf's conversion have them.
+METADATA = '''/* CTF 1.8 */
+trace {{ major = 1; minor = 8; byte_order = le;
+    packet.header := struct {{ {u32} magic; {u32} stream_id; }}; }};
+env {{ hostname = "host"; domain = "ust"; tracer_name = "lttng-ust"; tracer_major = 2; tracer_minor = 13;
+    tracer_patchlevel = 0; }};
+clock {{ name = "{clock}"; freq = 1000000000; offset_s = {offset}; }};
+stream {{ id = 0;
+    event.header := struct {{ {u16} id; {time} timestamp; }};
+    packet.context := struct {{ {time} timestamp_begin; {time} timestamp_end; {u64} content_size; {u64} packet_size; }};
+    event.context := struct {{ {context} }}; }};
+event {{ id = 0; name = "sample"; stream_id = 0;
+    fields := struct {{ {u32} _perf_callchain_size; {x64} _perf_callchain[_perf_callchain_size]; }}; }};
+'''
+PROCESS = f'{integer(32, signed="true")} _vpid; {integer(64)} _pid_ns;'
+ADDRESSES = f'{integer(64, 16)} _ip; {integer(32)} __callstack_user_length; ' \
+            f'{integer(64, 16)} _callstack_user[__callstack_user_length];'
+
+
+class Sample:
+    """PC, USER: the program's addresses, KERNEL: the kernel's."""
+
+    def __init__(self, pid, time, chain, pid_ns=0):
+        self.pid, self.time, self.pid_ns = pid, time, pid_ns
+        self.ip = chain[0]
+        self.kernel = [ip for ip in chain if ip >> 63]
+        self.user = [ip for ip in chain if not ip >> 63]
+
+    def perf_chain(self):
+        return [*([KERNEL, *self.kernel] if self.kernel else []), USER, *self.user]
+
+    def bytes(self, has_process=True):
+        chain = self.perf_chain()
+        return b''.join((struct.pack('<HQ', 0, self.time),
+                         struct.pack('<iQ', self.pid, self.pid_ns) if has_process else b'',
+                         struct.pack(f'<QI{len(self.user)}Q', self.ip, len(self.user), *self.user),
+                         struct.pack(f'<I{len(chain)}Q', len(chain), *chain)))
+
+
+def write(directory, samples, clock='monotonic', has_process=True):
+    directory.mkdir(parents=True)
+    (directory / 'metadata').write_text(METADATA.format(
+        u16=integer(16), u32=integer(32), u64=integer(64), x64=integer(64, 16), time=integer(64, clock=clock), clock=clock,
+        offset=CLOCK_OFFSET, context=(PROCESS if has_process else '') + ADDRESSES))
+    events = b''.join(sample.bytes(has_process) for sample in samples)
+    size = 8 * (40 + len(events))
+    (directory / 'stream').write_bytes(struct.pack('<IIQQQQ', 0xC1FC1FC1, 0, samples[0].time, samples[-1].time, size, size) +
+                                       events)
+    return directory
+
+
+def recorded_samples():
+    rows = [line.split('\t') for line in
+            lzma.open(recorded.DATA / RECORDING / 'samples.tsv.xz', 'rt').read().splitlines()]
+    rows.sort(key=lambda row: int(row[2]))
+    step = max(len(rows) // SAMPLES, 1)
+    return [Sample(int(pid), int(time), [int(ip, 16) for ip in chain.split(',')]) for pid, _, time, chain in rows[::step]]
+
+
+def graph(programs, trace, *arguments, **options):
+    return programs.run(['babeltrace2', f'--plugin-path={programs.plugin_dir}', trace, *arguments], **options)
+
+
+def params(**values):
+    return ','.join(f'{name.replace("_", "-")}={json.dumps(value)}' for name, value in values.items())
+
+
+def names(**values):
+    return ['-c', FILTER, '-p', params(**values)]
+
+
+NAME = re.compile(r'\{ bin = "((?:[^"\\]|\\.)*)", func = "((?:[^"\\]|\\.)*)", src = "((?:[^"\\]|\\.)*)" \}')
+ELEMENT = re.compile(r',? \[\d+\] = ' + NAME.pattern)
+
+
+def sequence(line, name):
+    """The names of an added sequence: (bin, func, src) each."""
+    at, out = line.index(f' {name} = [') + len(name) + 5, []
+    while (element := ELEMENT.match(line, at)):
+        out.append(element.groups())
+        at = element.end()
+    return out
+
+
+def one(line, name):
+    return NAME.match(line, line.index(f' {name} = ') + len(name) + 4).groups()
+
+
+def check_passes(tap, programs, directory, snapshot):
+    """Every class of field, clock and loss: what both sinks print is the same with the filter."""
+    source, wrong, n = names(snapshot=str(snapshot), fields=[]), [], 0
+    for seed in range(N_SEEDS):
+        trace = written.Trace(seed).save(directory / f'{seed}' / 'trace')
+        want = test_written.read(programs, trace, trace)
+        if want is None:
+            continue
+        got = test_written.read(programs, trace, trace, *source)
+        n += 1
+        if got != want:
+            wrong.append((seed, test_written.first_difference(got, want)))
+        trace = written.Trace(seed).save(directory / f'{seed}' / 'twin', True)
+        own = ['-c', 'source.clrsym.ctf', '--params', f'all=yes,inputs=["{trace}"]']
+        want, got = test_written.read(programs, trace, *own), test_written.read(programs, trace, *own, *source)
+        if want is not None and got != want:
+            wrong.append((seed, 'CTF 2', test_written.first_difference(got, want)))
+    tap.check(not wrong and n >= N_SEEDS * 3 // 4, f'{n} written traces pass unchanged', *wrong[:3])
+
+
+def check_losses(tap, programs, trace, snapshot):
+    for arguments in (['-c', 'sink.text.details'], ['-c', 'sink.text.pretty']):
+        want = graph(programs, trace, *arguments)
+        got = graph(programs, trace, *names(snapshot=str(snapshot)), *arguments)
+        tap.check(got.stdout == want.stdout and got.stderr == want.stderr and 'iscarded' in want.stdout + want.stderr,
+                  f'a trace with losses passes unchanged: {arguments[1]}', got.stdout[:200], got.stderr[-400:])
+
+
+def resolved(programs, source, samples):
+    """(sample number, lookup address) -> answer of `clrsym resolve`"""
+    keys = [(i, address) for i, sample in enumerate(samples)
+            for address in {sample.ip, *(ip - (at > 0) for at, ip in enumerate(sample.user))} if not address >> 63]
+    lines = programs.answers(source, ''.join(f'0:{samples[i].pid} {address:#x} {samples[i].time}\n' for i, address in keys))
+    return dict(zip(keys, map(json.loads, lines)))
+
+
+def func_of(answer, ip):
+    """What the filter has to write for the address IP."""
+    if answer['status'] == 'ok':
+        body = answer.get('body', answer)
+        mark = ' ~' if answer['confidence'] in ('gap', 'provisional') else ''
+        return f'{body["symbol"]}+{ip - int(body["start"], 16):#x}{mark}'
+    return {'unloaded': '[unloaded]', 'not-yet': '[not loaded yet]', 'ambiguous': '[ambiguous]', 'pending': '[pending]',
+            'evicted': '[evicted]'}.get(answer['status'], '')
+
+
+def is_false_caller(answers, i, callee, address, ip):
+    """After a method that was replaced on the stack."""
+    above, below = answers[i, callee], answers[i, address]
+    if above['status'] != 'ok' or above['version']['tier'] != 'OptimizedTier1OSR':
+        return False
+    return ip == int(above['start'], 16) or (below['status'] == 'ok' and below['method']['id'] == above['method']['id'])
+
+
+def wanted(answers, i, sample):
+    """The texts of the sample's user addresses, the leaf first."""
+    out, previous = [], None
+    for at, ip in enumerate(sample.user):
+        address = ip - (at > 0) if ip else ip
+        if ip and previous is not None and is_false_caller(answers, i, previous, address, ip):
+            out.append('[caller unknown: OSR]')
+            previous = None
+        else:
+            out.append(func_of(answers[i, address], ip) if ip else '')
+            previous = address if ip else None
+    return out
+
+
+def check_names(tap, programs, what, trace, source, answers, samples, *others):
+    result = graph(programs, trace, *others, *source)
+    lines = result.stdout.splitlines()
+    if not tap.check(result.returncode == 0 and len(lines) == len(samples), f'{what}: an event each', len(lines),
+                     result.stderr[-500:]):
+        return None
+    wrong, n = [], 0
+    for i, (line, sample) in enumerate(zip(lines, samples)):
+        chain = wanted(answers, i, sample)
+        leaf = func_of(answers[i, sample.ip], sample.ip) if (i, sample.ip) in answers else ''
+        empty = [''] * (len(sample.perf_chain()) - len(chain))
+        for name, want, got in (
+                ('ip', [leaf], [one(line, 'clr_debug_info')[1]]),
+                ('callstack_user', chain, [func for _, func, _ in sequence(line, 'callstack_user_clr_debug_info')]),
+                ('perf_callchain', empty + chain, [func for _, func, _ in sequence(line, 'perf_callchain_clr_debug_info')])):
+            n += sum(map(bool, want))
+            if got != want:
+                wrong.append((i, name, next(((a, b) for a, b in zip(got, want) if a != b), (len(got), len(want)))))
+    tap.check(not wrong and n > SAMPLES, f'{what}: {n} names are those of resolve', len(wrong), *wrong[:5])
+    return lines
+
+
+def check_both_filters(tap, programs, trace, source, lines):
+    """The fields of both, whichever is first."""
+    for what, filters in (('before', [*source, '-c', 'filter.lttng-utils.debug-info']),
+                          ('after', ['-c', 'filter.lttng-utils.debug-info', *source])):
+        result = graph(programs, trace, *filters)
+        got = [re.sub(r', debug_info = \{[^}]*\}', '', line) for line in result.stdout.splitlines()]
+        tap.check(got == lines and result.stdout.count(' debug_info = {') == len(lines),
+                  f"{what} lttng-utils' filter: both fields", test_written.first_difference(got, lines) if got != lines else '',
+                  result.stderr[-300:])
+
+
+def check_parameters(tap, programs, trace, source, lines):
+    result = graph(programs, trace, *source[:-1], f'{source[-1]},{params(field_name="net", style="short", full_path=True)}')
+    got = [one(line, 'net') for line in result.stdout.splitlines()]
+    plain = [one(line, 'clr_debug_info') for line in lines]
+    tap.check(any('/' in name[0] for name in got) and
+              all(name[0].rsplit('/', 1)[-1] == old[0] for name, old in zip(got, plain)), 'full-path')
+    tap.check(any(func for _, func, _ in got) and not any('(' in func for _, func, _ in got), 'style, field-name')
+    only = graph(programs, trace, *source[:-1], f'{source[-1]},fields=["ip"]').stdout
+    tap.check(' clr_debug_info' in only and 'callstack_user_clr' not in only, 'fields')
+    for values, text in (('style="long"', 'there is no style'), ('wait=-1', 'must be 0 to'), ('clock="tai"', 'monotonic'),
+                         ('trace="/tmp"', 'give one of them'), ('colour="red"', 'Unknown parameter'),
+                         ('field-name=""', 'is empty')):
+        result = graph(programs, trace, *source[:-1], f'{source[-1]},{values}')
+        tap.check(result.returncode and text in ' '.join(result.stderr.split()), f'a wrong parameter: {values}',
+                  result.stderr[-500:])
+
+
+def check_refused(tap, programs, directory, samples, snapshot):
+    few = samples[len(samples) // 2:][:20]
+    for what, options, text in (('no process', {'has_process': False}, 'no process'),
+                                ('another clock', {'clock': 'perf_clock'}, 'clock="monotonic"')):
+        trace = write(directory / what.replace(' ', '-'), few, **options)
+        result = graph(programs, trace, *names(snapshot=str(snapshot)))
+        found = [func for line in result.stdout.splitlines() for _, func, _ in NAME.findall(line)]
+        tap.check(result.returncode == 0 and found and not any(found) and text in result.stderr, f'{what}: no name, and the reason',
+                  result.stderr)
+    named = graph(programs, directory / 'another-clock', *names(snapshot=str(snapshot), clock='monotonic'))
+    tap.check(any(func for _, func, _ in NAME.findall(named.stdout)), 'another clock, which is monotonic: names')
+    result = graph(programs, trace, *names(socket=str(directory / 'nobody')))
+    tap.check(result.returncode and str(directory / 'nobody') in result.stderr.replace('\n  ', ''), 'no daemon', result.stderr[-500:])
+    long = Sample(few[0].pid, few[0].time, [0x1000 + i for i in range(200_000)])
+    result = graph(programs, write(directory / 'long', [long]), *names(snapshot=str(snapshot)), '-c', 'sink.utils.dummy')
+    tap.check(result.returncode == 0 and 'more addresses' in result.stderr, 'a long sequence', result.stderr[-500:])
+
+
+def run(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    paths = recorded.unpack(directory / 'recorded', [RECORDING, 'lossy'])
+    snapshot = directory / 'recording.snapshot'
+    made = programs.run([programs.clrsym, 'snapshot', '--trace', paths[RECORDING], '-o', snapshot])
+    tap.check(made.returncode == 0, 'a snapshot of the recording', made.stderr)
+    check_passes(tap, programs, directory / 'written', snapshot)
+    check_losses(tap, programs, paths['lossy'], snapshot)
+    samples = recorded_samples()
+    trace = write(directory / 'samples', samples)
+    answers = resolved(programs, ['--trace', str(snapshot)], samples)
+    source = names(snapshot=str(snapshot))
+    lines = check_names(tap, programs, 'snapshot', trace, source, answers, samples)
+    if lines:
+        check_both_filters(tap, programs, trace, source, lines)
+        check_parameters(tap, programs, trace, source, lines)
+    check_names(tap, programs, 'trace', trace, names(trace=str(paths[RECORDING])), answers, samples)
+    with recorded.Daemon(programs, directory) as daemon:
+        programs.feed(paths[RECORDING], daemon.ingest)
+        fed = resolved(programs, daemon.source, samples)
+        check_names(tap, programs, 'daemon', trace, names(socket=str(daemon.query), wait=0), fed, samples)
+    check_refused(tap, programs, directory, samples, snapshot)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
