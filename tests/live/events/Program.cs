@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sleeps, allocates in three methods, waits for a lock, and throws: `Program`. It prints the bytes of each of these
-// methods and of all, the ns that its threads waited for the lock, and the number of its exceptions. `Program quiet` only
+// Sleeps, allocates in ten methods, waits for a lock, and throws: `Program`. It prints the bytes of all and of each of
+// these methods, the ns that its threads waited for the lock, and the number of its exceptions. `Program quiet` only
 // sleeps.
 using System;
 using System.Diagnostics;
@@ -10,6 +10,8 @@ using System.Runtime.CompilerServices;
 using System.Threading;
 
 namespace Events;
+
+sealed record Node(long Left, long Right, long Value);
 
 static class Program
 {
@@ -26,6 +28,27 @@ static class Program
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Text() => kept = new string('x', 500);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Objects() => kept = new Node(1, 2, 3);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Boxes() => kept = waited;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Doubles() => kept = new double[2000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Matrix() => kept = new short[30, 30];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Texts() => kept = new string[50];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Guids() => kept = new Guid[100];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Characters() => kept = new char[70_000];
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Hold()
@@ -68,7 +91,12 @@ static class Program
         Thread.Sleep(1500);
         if (arguments.Length > 0)
             return;
-        long large = Allocated(Large, 1000), small = Allocated(Small, 3_000_000), text = Allocated(Text, 150_000);
+        long[] allocated =
+        [
+            Allocated(Large, 700), Allocated(Small, 3_000_000), Allocated(Text, 200_000), Allocated(Objects, 5_000_000),
+            Allocated(Boxes, 8_000_000), Allocated(Doubles, 13_000), Allocated(Matrix, 110_000), Allocated(Texts, 480_000),
+            Allocated(Guids, 125_000), Allocated(Characters, 1500),
+        ];
         var threads = new Thread[Threads];
 
         for (var i = 0; i < Threads; i++)
@@ -85,6 +113,6 @@ static class Program
         for (var i = 0; i < Exceptions; i++)
             Throw(i);
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"{large} {small} {text} {GC.GetTotalAllocatedBytes(true)} {waited * 1e9 / Stopwatch.Frequency:F0} {Exceptions}"));
+            $"{GC.GetTotalAllocatedBytes(true)} {waited * 1e9 / Stopwatch.Frequency:F0} {Exceptions} {string.Join(' ', allocated)}"));
     }
 }
