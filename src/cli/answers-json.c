@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "util/json-answer.h"
 #include "util/json-text.h"
 
-/* Has the members of the daemon's answers, in their order. */
 static void print_invalid(const AddressQuestion *question)
 {
-        json_auto_t *answer =
-                json_pack("{s:n, s:n, s:s, s:n, s:s, s:s, s:n, s:n}", "pid", "pid_ns", "addr",
-                          question->address, "time", "status", clrsym_status_name(CLRSYM_INVALID),
-                          "reason", question->wrong, "confidence", "horizon");
+        g_autoptr(GString) line = g_string_new("{");
 
-        output_json(answer);
+        json_invalid_append(line, question->address, question->wrong);
+        g_string_append_c(line, '}');
+        output_line(line->str, line->len);
 }
 
 static void query_append(GString *out, const AddressQuestion *question)
@@ -57,14 +56,9 @@ static GString *questions_parameters(const AddressQuestion *questions, size_t n,
 static void print_with_line(LineSource *lines, const AddressQuestion *question, JsonSpan answer)
 {
         const ProcessName *process = &question->process;
-        g_autoptr(GString) line = g_string_new_len(answer.at, (gssize)answer.n);
+        g_autoptr(GString) line = g_string_sized_new(answer.n + 1);
 
-        if (line->len && line->str[line->len - 1] == '}') {
-                g_string_truncate(line, line->len - 1);
-                line_source_append_json(lines, line, process->has_pid_ns ? 0 : process->pid,
-                                        answer);
-                g_string_append_c(line, '}');
-        }
+        line_source_append_answer(lines, line, process->has_pid_ns ? 0 : process->pid, answer);
         output_line(line->str, line->len);
 }
 
@@ -109,11 +103,6 @@ static void json_text_free(gpointer text)
         g_string_free(text, TRUE);
 }
 
-static bool member_is(JsonSpan member, const char *text)
-{
-        return member.n == strlen(text) && !memcmp(member.at, text, member.n);
-}
-
 static bool answers_keep(JsonSpan answer, void *data)
 {
         static const char *const NAMES[] = {"status", "confidence"};
@@ -121,8 +110,10 @@ static bool answers_keep(JsonSpan answer, void *data)
         JsonAnswers *answers = data;
 
         json_span_members(answer, NAMES, G_N_ELEMENTS(NAMES), members);
-        if (member_is(members[0], "\"pending\"") || member_is(members[0], "\"no-process\"") ||
-            (member_is(members[0], "\"ambiguous\"") && member_is(members[1], "\"provisional\"")))
+        if (json_span_is_text(members[0], "pending") ||
+            json_span_is_text(members[0], "no-process") ||
+            (json_span_is_text(members[0], "ambiguous") &&
+             json_span_is_text(members[1], "provisional")))
                 answers->is_missing = true;
         g_ptr_array_add(answers->texts, g_string_new_len(answer.at, (gssize)answer.n));
         return true;

@@ -154,13 +154,9 @@ void body_table_print(const BodyRows *list, unsigned important)
 /* The row, with the first line of its method. */
 static bool print_with_line(JsonSpan row, void *data)
 {
-        g_autoptr(GString) text = g_string_new_len(row.at, (gssize)row.n);
+        g_autoptr(GString) text = g_string_sized_new(row.n + 1);
 
-        if (text->len && text->str[text->len - 1] == '}') {
-                g_string_truncate(text, text->len - 1);
-                line_source_append_first_json(data, text, row);
-                g_string_append_c(text, '}');
-        }
+        line_source_append_body(data, text, row);
         output_line(text->str, text->len);
         return !output_error();
 }

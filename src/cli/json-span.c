@@ -108,43 +108,55 @@ static bool next_key(JsonSpan object, size_t *at, JsonSpan *ret_key)
         return true;
 }
 
-/* Moves AT over the next member of an object; false at the end. */
-static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_key, JsonSpan *ret_value)
+/* Moves AT over the next member of an object; false at the end. RET_NAME is without the quotes. */
+static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_name, JsonSpan *ret_value)
 {
-        if (!next_key(object, at, ret_key))
+        JsonSpan key;
+
+        if (!next_key(object, at, &key) || key.n < 2)
                 return false;
+        *ret_name = (JsonSpan){key.at + 1, key.n - 2};
         *ret_value = value_at(object, at);
         return true;
 }
 
-static bool key_is(JsonSpan key, const char *name)
+bool json_span_is(JsonSpan span, const char *text)
 {
-        size_t n = strlen(name);
+        size_t n = strlen(text);
 
-        return key.n == n + 2 && !memcmp(key.at + 1, name, n);
+        return span.n == n && !memcmp(span.at, text, n);
+}
+
+bool json_span_is_text(JsonSpan value, const char *text)
+{
+        return value.n > 1 && *value.at == '"' &&
+               json_span_is((JsonSpan){value.at + 1, value.n - 2}, text);
 }
 
 bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value)
 {
         size_t at = 0;
-        JsonSpan key;
+        JsonSpan member;
 
-        while (next_member(object, &at, &key, ret_value))
-                if (key_is(key, name))
+        while (next_member(object, &at, &member, ret_value))
+                if (json_span_is(member, name))
                         return true;
         return false;
 }
 
-void json_span_members(JsonSpan object, const char *const *names, size_t n, JsonSpan *ret_values)
+size_t json_span_members(JsonSpan object, const char *const *names, size_t n, JsonSpan *ret_values)
 {
-        JsonSpan key, value;
-        size_t at = 0, i;
+        size_t at = 0, end = 0, i;
+        JsonSpan member, value;
 
         memset(ret_values, 0, n * sizeof(*ret_values));
-        while (next_member(object, &at, &key, &value))
+        while (next_member(object, &at, &member, &value)) {
+                end = (size_t)(value.at + value.n - object.at);
                 for (i = 0; i < n; i++)
-                        if (key.n > 1 && key.at[1] == names[i][0] && key_is(key, names[i]))
+                        if (member.n && *member.at == names[i][0] && json_span_is(member, names[i]))
                                 ret_values[i] = value;
+        }
+        return end;
 }
 
 bool json_span_array(JsonSpan object, const char *name, JsonSpan *ret_array)
@@ -153,7 +165,7 @@ bool json_span_array(JsonSpan object, const char *name, JsonSpan *ret_array)
         JsonSpan key;
 
         while (next_key(object, &at, &key)) {
-                if (key_is(key, name)) {
+                if (json_span_is_text(key, name)) {
                         *ret_array = (JsonSpan){object.at + at, object.n - at};
                         return true;
                 }

@@ -5,13 +5,11 @@
 #include "cli/json-field.h"
 #include "cli/line-json.h"
 #include "util/guid-text.h"
+#include "util/json-answer.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
 
 #include <string.h>
-
-/* As the daemon writes it. */
-#define NO_IL_OFFSET "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null"
 
 struct LineSource {
         clrsym_lines *lines; /* owned */
@@ -80,13 +78,6 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                 g_string_append_printf(out, " (%s)", clrsym_il_kind_name(answer->il_kind));
 }
 
-static bool span_is(JsonSpan value, const char *text)
-{
-        size_t n = strlen(text);
-
-        return value.n == n + 2 && *value.at == '"' && !memcmp(value.at + 1, text, n);
-}
-
 /* 0 if it is null. After a member's value comes a comma or a brace. */
 static int64_t span_number(JsonSpan value)
 {
@@ -117,13 +108,16 @@ static const char *span_text(JsonSpan value, GString *buffer)
 
 /* Members of an answer, and of a body, that count for a line. */
 enum {
-        MEMBER_STATUS,
+        /* As JsonIlMember. */
+        MEMBER_IL_OFFSET = JSON_IL_OFFSET,
+        MEMBER_IL_KIND = JSON_IL_KIND,
+        MEMBER_LINE_IL = JSON_IL_LINE_OFFSET,
+        MEMBER_STATUS = _JSON_IL_MEMBER_MAX,
         MEMBER_PID,
         MEMBER_START,
         MEMBER_SIZE,
         MEMBER_OFFSET,
         MEMBER_FLAGS,
-        MEMBER_LINE_IL,
         MEMBER_METHOD,
         MEMBER_MODULE,
         MEMBER_VERSION,
@@ -131,23 +125,26 @@ enum {
         _MEMBER_MAX,
 };
 
-static void members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
+/* Returns the bytes of OBJECT before the end of its last member. */
+static size_t members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
 {
         static const char *const NAMES[] = {
+                [MEMBER_IL_OFFSET] = "il_offset",
+                [MEMBER_IL_KIND] = "il_kind",
+                [MEMBER_LINE_IL] = "line_il_offset",
                 [MEMBER_STATUS] = "status",
                 [MEMBER_PID] = "pid",
                 [MEMBER_START] = "start",
                 [MEMBER_SIZE] = "size",
                 [MEMBER_FLAGS] = "flags",
                 [MEMBER_OFFSET] = "offset",
-                [MEMBER_LINE_IL] = "line_il_offset",
                 [MEMBER_METHOD] = "method",
                 [MEMBER_MODULE] = "module",
                 [MEMBER_VERSION] = "version",
                 [MEMBER_INLINED] = "inlined",
         };
 
-        json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
+        return json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
 }
 
 /* Sets what counts for a line; the paths are in the source's buffers. */
@@ -170,7 +167,8 @@ static void answer_take(LineSource *source, const JsonSpan *members, clrsym_answ
                          .start = span_hex(members[MEMBER_START]),
                          .size = (uint32_t)span_number(members[MEMBER_SIZE]),
                          .flags = (uint32_t)span_number(members[MEMBER_FLAGS]),
-                         .tier = span_is(version[0], clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
+                         .tier = json_span_is_text(version[0],
+                                                   clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
                                          ? CLRSYM_TIER_READY_TO_RUN
                                          : CLRSYM_TIER_UNKNOWN,
                          .token = (uint32_t)span_hex(token),
@@ -181,60 +179,103 @@ static void answer_take(LineSource *source, const JsonSpan *members, clrsym_answ
                 guid_from_text(module[1].at + 1, module[1].n - 2, ret->body.module_pdb_guid);
 }
 
-/* Replaces what the daemon could not know of precompiled code, in its own text of the answer. */
-static void json_complete(GString *out, const clrsym_answer *answer)
+/* Of the members that say which IL offset the address has: the first after FROM, or the maximum. */
+static JsonIlMember il_member_after(const JsonSpan *members, const char *from)
 {
-        g_autoptr(GString) known = g_string_new("\"il_offset\":");
+        JsonIlMember member, next = _JSON_IL_MEMBER_MAX;
 
-        if (answer->il_kind == CLRSYM_IL_UNKNOWN)
-                return;
-        if (answer->il_kind == CLRSYM_IL_EXACT)
-                g_string_append_printf(known, "%d", (int)answer->il_offset);
-        else
-                g_string_append(known, "null");
-        g_string_append_printf(known, ",\"il_kind\":\"%s\",\"line_il_offset\":%d",
-                               clrsym_il_kind_name(answer->il_kind), (int)answer->line_il_offset);
-        g_string_replace(out, NO_IL_OFFSET, known->str, 1);
+        for (member = 0; member < _JSON_IL_MEMBER_MAX; member++)
+                if (members[member].n && members[member].at >= from &&
+                    (next == _JSON_IL_MEMBER_MAX || members[member].at < members[next].at))
+                        next = member;
+        return next;
 }
 
-void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan json)
+/* Appends the members of an object, up to END, as the daemon wrote them; but those of IL by IL. */
+static void members_append_with(GString *out, JsonSpan object, size_t end, const JsonSpan *members,
+                                const JsonIl *il)
 {
-        JsonSpan members[_MEMBER_MAX];
-        clrsym_answer answer;
+        const char *from = object.at, *last = object.at + end;
+        JsonIlMember member;
+
+        while ((member = il_member_after(members, from)) < _JSON_IL_MEMBER_MAX) {
+                json_append_bytes(out, from, (size_t)(members[member].at - from));
+                json_il_append(out, member, il);
+                from = members[member].at + members[member].n;
+        }
+        json_append_bytes(out, from, (size_t)(last - from));
+}
+
+void line_source_append_answer(LineSource *source, GString *out, int32_t pid, JsonSpan json)
+{
         const InlinedFrames frames = {source->lines, source->is_recording ? 0 : pid,
                                       CLRSYM_STYLE_CSHARP};
+        JsonSpan members[_MEMBER_MAX];
         clrsym_line_status found;
+        clrsym_answer answer;
         clrsym_line line;
+        size_t end;
+        JsonIl il;
 
-        members_of(json, members);
-        if (!span_is(members[MEMBER_STATUS], clrsym_status_name(CLRSYM_OK)))
+        end = members_of(json, members);
+        if (!json_span_is_text(members[MEMBER_STATUS], clrsym_status_name(CLRSYM_OK))) {
+                json_append_bytes(out, json.at, json.n);
                 return;
+        }
         answer_take(source, members, &answer);
         found = source_find(source, pid, &answer, &line);
-        json_complete(out, &answer);
+        il = (JsonIl){
+                .kind = clrsym_il_kind_name(answer.il_kind),
+                .offset = answer.il_kind == CLRSYM_IL_EXACT ? answer.il_offset : -1,
+                .line_offset = answer.line_il_offset,
+        };
+
+        if (answer.il_kind == CLRSYM_IL_UNKNOWN)
+                json_append_bytes(out, json.at, end);
+        else
+                members_append_with(out, json, end, members, &il);
         line_json_append(out, found, &line);
         if (members[MEMBER_INLINED].n && *members[MEMBER_INLINED].at == '[')
                 inlined_frames_append_json(&frames, out, members[MEMBER_INLINED]);
+        g_string_append_c(out, '}');
 }
 
-clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret)
+/* Returns as members_of(). */
+static size_t source_read_body(LineSource *source, JsonSpan body, clrsym_line_status *ret_found,
+                               clrsym_line *ret)
 {
         JsonSpan members[_MEMBER_MAX];
+        size_t end = members_of(body, members);
         clrsym_answer answer;
         int32_t pid;
 
-        members_of(body, members);
         answer_take(source, members, &answer);
         pid = (int32_t)span_number(members[MEMBER_PID]);
         clrsym_lines_set_process(source->lines, pid);
         pid = source->is_recording ? 0 : pid;
-        return clrsym_lines_find_first(source->lines, pid, &answer.body, ret);
+        *ret_found = clrsym_lines_find_first(source->lines, pid, &answer.body, ret);
+        return end;
 }
 
-void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body)
+clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret)
 {
-        clrsym_line line;
-        clrsym_line_status found = line_source_find_first(source, body, &line);
+        clrsym_line_status found;
 
+        source_read_body(source, body, &found, ret);
+        return found;
+}
+
+void line_source_append_body(LineSource *source, GString *out, JsonSpan body)
+{
+        clrsym_line_status found;
+        clrsym_line line;
+        size_t end = source_read_body(source, body, &found, &line);
+
+        if (!end) {
+                json_append_bytes(out, body.at, body.n);
+                return;
+        }
+        json_append_bytes(out, body.at, end);
         line_json_append(out, found, &line);
+        g_string_append_c(out, '}');
 }

@@ -26,16 +26,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *daemons);
 /*
- * Appends the members file, line, column and line_status, with a comma before each, for ANSWER, one
- * of the daemon's answers in JSON, which OUT ends with; of precompiled code the IL offset is set
- * there.
+ * Appends ANSWER, one of the daemon's answers in JSON, with the members file, line, column and
+ * line_status; and of precompiled code with the IL offset. An answer that is not OK is appended as
+ * it is.
  */
-void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan answer);
+void line_source_append_answer(LineSource *source, GString *out, int32_t pid, JsonSpan answer);
 
 /*
  * The first line of the method of BODY, a row of History or Versions. RET is valid until the next
  * question.
  */
 clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret);
-/* Appends the members file, line, column and line_status for it. */
-void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body);
+/* Appends BODY with the members file, line, column and line_status. */
+void line_source_append_body(LineSource *source, GString *out, JsonSpan body);

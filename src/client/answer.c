@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/answer.h"
 
-#include "client/enum-names.h"
+#include "wire/enum-names.h"
 #include "wire/answer-fields.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/json-decode.h"
 
-#include "client/enum-names.h"
+#include "wire/enum-names.h"
 #include "util/guid-text.h"
 #include "util/seconds-text.h"
 #include "wire/answer-fields.h"

@@ -5,6 +5,7 @@
 #include "event/method-flags.h"
 #include "query/answer-row.h"
 #include "tracker/symbol.h"
+#include "util/json-answer.h"
 #include "util/json-text.h"
 
 /* Candidates in an answer: an address can have had thousands of bodies. */
@@ -97,18 +98,6 @@ typedef struct BodyJson {
         InlinedMethod inlined[INLINING_MAX_DEPTH];
 } BodyJson;
 
-static const char *il_kind_name(uint8_t il_kind)
-{
-        static const char *const NAMES[] = {
-                [CLRSYM_IL_EXACT] = "exact",
-                [CLRSYM_IL_PROLOG] = "prolog",
-                [CLRSYM_IL_EPILOG] = "epilog",
-                [CLRSYM_IL_NO_MAPPING] = "no-mapping",
-        };
-
-        return NAMES[il_kind];
-}
-
 static bool body_json_is_null(const BodyJson *json, const AnswerField *field, uint64_t value)
 {
         switch (field->null) {
@@ -137,6 +126,18 @@ static void json_put_guid(GString *out, const uint8_t *guid)
 
         guid_to_text(guid, text);
         json_append_string(out, text);
+}
+
+static void json_put_il(const BodyJson *json, JsonIlMember member)
+{
+        const clrsym_il_kind kind = json->row.il_kind;
+        const JsonIl il = {
+                .kind = clrsym_il_kind_name(kind),
+                .offset = kind == CLRSYM_IL_EXACT ? json->row.il_offset : -1,
+                .line_offset = json->row.line_il,
+        };
+
+        json_il_append(json->out, member, &il);
 }
 
 static void json_put_symbol(const BodyJson *json)
@@ -216,19 +217,16 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 json_append_u64(out, *json->address - json->row.start);
                 return;
         case ANSWER_IL_OFFSET:
-                if (json->row.il_kind == CLRSYM_IL_EXACT && json->row.il_offset >= 0)
-                        json_append_u64(out, (uint64_t)json->row.il_offset);
-                else
-                        json_append_string(out, NULL);
+                json_put_il(json, JSON_IL_OFFSET);
                 return;
         case ANSWER_IL_KIND:
-                json_append_string(out, il_kind_name(json->row.il_kind));
+                json_put_il(json, JSON_IL_KIND);
+                return;
+        case ANSWER_LINE_IL_OFFSET:
+                json_put_il(json, JSON_IL_LINE_OFFSET);
                 return;
         case ANSWER_GUID:
                 json_put_guid(out, json->row.module_pdb);
-                return;
-        case ANSWER_LINE_IL_OFFSET:
-                json_append_u64(out, (uint64_t)json->row.line_il);
                 return;
         case ANSWER_INLINED:
                 json_put_inlined(json);
@@ -353,14 +351,7 @@ void answer_json_append(GString *out, const Question *question, const Answer *an
 void answer_json_append_invalid(GString *out, const char *address, const char *reason)
 {
         g_string_append_c(out, '{');
-        json_put_null(out, "pid");
-        json_put_null(out, "pid_ns");
-        json_put_string(out, "addr", address);
-        json_put_null(out, "time");
-        json_put_string(out, "status", answer_status_name(ANSWER_INVALID));
-        json_put_string(out, "reason", reason);
-        json_put_null(out, "confidence");
-        json_put_null(out, "horizon");
+        json_invalid_append(out, address, reason);
         json_put_null(out, "epoch");
         g_string_append_c(out, '}');
 }

@@ -4,7 +4,7 @@
  * Texts of the client library: symbols, words, UTF-8, and the names of a connection
  */
 
-#include "client/enum-names.h"
+#include "wire/enum-names.h"
 #include "client/json-check.h"
 #include "client/json-decode.h"
 #include "client/message.h"

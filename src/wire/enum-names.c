@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/enum-names.h"
+#include "wire/enum-names.h"
 
 #include <string.h>
 
