@@ -123,7 +123,7 @@ feed_graph_is_configured(bt_self_component_sink *self)
                 feed->is_failed = true;
                 return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
         }
-        feed->client = feed->uplink->client;
+        feed->client = ingest_uplink_client(feed->uplink->link);
         return graph_reader_create_iterator(self, &feed->iterator);
 }
 

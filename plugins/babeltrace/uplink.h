@@ -2,24 +2,17 @@
 #pragma once
 
 /*
- * Uplink: the feed's connection to the daemon
- *
- * An ingest client on a socket that never blocks for longer than a given time: what cannot be sent
- * yet stays queued, and what the daemon sends is taken in at every exchange, so that neither side
- * waits for the other for ever.
+ * Uplink: the feed's connection to the daemon, whose failures are error causes of babeltrace2
  */
 
-#include "wire/ingest-client.h"
+#include "wire/ingest-uplink.h"
 
 #include <babeltrace2/babeltrace.h>
 
 typedef struct Uplink {
         bt_self_component *self; /* borrowed: the component of the error causes */
         char *path;              /* owned */
-        int fd;
-        IngestClient *client; /* owned */
-        GByteArray *out;      /* owned: to be sent */
-        size_t n_sent;        /* of it */
+        IngestUplink *link;      /* owned */
 } Uplink;
 
 /* Connects and greets. NULL with an error cause if there is no daemon. */

@@ -5,18 +5,12 @@
 #include "event/boot-id.h"
 #include "nettrace/reader.h"
 #include "util/backoff.h"
-#include "util/fd.h"
 #include "util/unix-socket.h"
-#include "wire/ingest-client.h"
+#include "wire/ingest-uplink.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#define READ_SIZE (64u << 10)
-/* Bytes that were sent and still lie in the output. */
-#define MAX_SENT (1u << 20)
 
 /* A session's stream. */
 typedef struct FeedSource {
@@ -44,13 +38,11 @@ struct EventPipeFeed {
         void (*took)(void *data, const Record *record); /* NULL: nobody watches */
         void *took_data;
 
-        IngestClient *client; /* owned */
+        IngestUplink *uplink; /* owned */
+        IngestClient *client; /* borrowed from the uplink */
         IngestStream *stream; /* borrowed */
         Backlog *backlog;     /* owned */
 
-        int fd;                /* to the daemon; -1: none */
-        GByteArray *out;       /* owned */
-        size_t n_sent;         /* of it */
         uint64_t acknowledged; /* ns: the stream's watermark, as the daemon reported it last */
         bool is_forgotten;     /* it went back */
         gint64 next_try;       /* us of g_get_monotonic_time(), while there is no connection */
@@ -338,10 +330,9 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
         feed->session.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
         nettrace_reader_limit(feed->session.reader, FEED_MAX_QUEUED);
         nettrace_reader_set_ahead(feed->session.reader, target->clock_ahead);
-        feed->fd = -1;
-        feed->out = g_byte_array_new();
-        feed->client =
-                ingest_client_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ true);
+        feed->uplink =
+                ingest_uplink_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ true);
+        feed->client = ingest_uplink_client(feed->uplink);
         feed->stream = ingest_client_open(feed->client, identity, /* data= */ NULL);
         feed->backlog = backlog_new(feed->client, limits);
         feed->horizon = feed->last = feed->committed = since;
@@ -369,10 +360,7 @@ static void feed_hang_up(EventPipeFeed *feed, const char *reason)
 {
         feed_set_trouble(feed, g_strdup_printf("the daemon at %s: %s", feed->ingest, reason));
         feed->is_greeted = false;
-        ingest_client_disconnect(feed->client);
-        fd_clear(&feed->fd);
-        g_byte_array_set_size(feed->out, 0);
-        feed->n_sent = 0;
+        ingest_uplink_disconnect(feed->uplink);
         feed->next_try = g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
 }
 
@@ -384,8 +372,7 @@ void eventpipe_feed_free(EventPipeFeed *feed)
         feed_source_clear(&feed->session);
         feed_source_clear(&feed->listing);
         backlog_free(feed->backlog);
-        ingest_client_free(feed->client);
-        g_byte_array_unref(feed->out);
+        ingest_uplink_free(feed->uplink);
         g_free(feed->trouble);
         g_free(feed->ingest);
         g_free(feed);
@@ -497,39 +484,13 @@ uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed)
 
 static void feed_connect(EventPipeFeed *feed)
 {
-        feed->fd = unix_connect(feed->ingest, SOCK_NONBLOCK, /* wait_ms= */ 0);
-        if (feed->fd < 0) {
-                feed_set_trouble(feed, g_strdup_printf("the daemon at %s: %s", feed->ingest,
-                                                       unix_socket_reason(feed->fd)));
-                feed->fd = -1;
-                feed->next_try =
-                        g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
+        const int r = ingest_uplink_connect(feed->uplink, feed->ingest, /* wait_ms= */ 0);
+
+        if (r == 0)
                 return;
-        }
-        ingest_client_connect(feed->client, feed->out);
-}
-
-/* False: it has hung up. */
-static bool feed_send(EventPipeFeed *feed)
-{
-        bool is_closed = false, is_full = false;
-
-        while (feed->n_sent < feed->out->len && !is_closed && !is_full) {
-                ssize_t n = send(feed->fd, feed->out->data + feed->n_sent,
-                                 feed->out->len - feed->n_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-                if (n >= 0)
-                        feed->n_sent += (size_t)n;
-                else if (errno == EAGAIN)
-                        is_full = true;
-                else if (errno != EINTR)
-                        is_closed = true;
-        }
-        if (feed->n_sent == feed->out->len || feed->n_sent > MAX_SENT) {
-                g_byte_array_remove_range(feed->out, 0, (guint)feed->n_sent);
-                feed->n_sent = 0;
-        }
-        return !is_closed;
+        feed_set_trouble(
+                feed, g_strdup_printf("the daemon at %s: %s", feed->ingest, unix_socket_reason(r)));
+        feed->next_try = g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
 }
 
 static void feed_take_watermark(EventPipeFeed *feed, uint64_t watermark)
@@ -570,18 +531,12 @@ static bool feed_take_events(EventPipeFeed *feed)
 /* False: it has hung up. */
 static bool feed_receive(EventPipeFeed *feed)
 {
-        uint8_t bytes[READ_SIZE];
-        ssize_t n;
+        IngestUplinkStatus status;
 
-        while ((n = recv(feed->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0 ||
-               (n < 0 && errno == EINTR)) {
-                if (n < 0)
-                        continue;
-                ingest_client_feed(feed->client, bytes, (size_t)n);
+        while ((status = ingest_uplink_receive(feed->uplink)) == INGEST_UPLINK_RECEIVED)
                 if (!feed_take_events(feed))
                         return false;
-        }
-        return n < 0 && errno == EAGAIN;
+        return status == INGEST_UPLINK_NOTHING;
 }
 
 /* At once: with what follows, the daemon takes the time in between for complete. */
@@ -609,21 +564,18 @@ int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd)
 {
         gint64 left;
 
-        *ret_fd = (struct pollfd){.fd = feed->fd, .events = POLLIN};
-        if (feed->fd >= 0) {
-                if (feed->out->len)
-                        ret_fd->events |= POLLOUT;
+        *ret_fd = ingest_uplink_poll(feed->uplink);
+        if (ingest_uplink_is_connected(feed->uplink))
                 return -1;
-        }
         left = (feed->next_try - g_get_monotonic_time() + 999) / 1000;
         return (int)CLAMP(left, 0, BACKOFF_MOST_MS);
 }
 
 void eventpipe_feed_run(EventPipeFeed *feed)
 {
-        if (feed->fd < 0 && g_get_monotonic_time() >= feed->next_try)
+        if (!ingest_uplink_is_connected(feed->uplink) && g_get_monotonic_time() >= feed->next_try)
                 feed_connect(feed);
-        if (feed->fd < 0)
+        if (!ingest_uplink_is_connected(feed->uplink))
                 return;
         if (!feed_receive(feed)) {
                 feed_hang_up(feed, ingest_client_state(feed->client) == INGEST_CLIENT_FAILED
@@ -632,9 +584,8 @@ void eventpipe_feed_run(EventPipeFeed *feed)
                 return;
         }
         feed_move(feed);
-        if (!feed_send(feed))
-                feed_hang_up(feed, "it has hung up");
-        else if (feed->is_greeted)
+        ingest_uplink_send(feed->uplink);
+        if (feed->is_greeted)
                 feed_set_trouble(feed, NULL);
 }
 

@@ -2,15 +2,13 @@
 #include "attach/gap-log.h"
 
 #include "util/backoff.h"
-#include "util/byte-pump.h"
 #include "util/proc-stat.h"
 #include "util/unix-socket.h"
-#include "wire/ingest-client.h"
+#include "wire/ingest-uplink.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define PREFIX     "gap-"
 #define OLD_PREFIX "silent-"
@@ -36,8 +34,7 @@ typedef struct LoggedGap {
 struct GapLog {
         char *directory, *ingest; /* owned */
         GPtrArray *gaps;          /* owned LoggedGaps, the oldest first */
-        IngestClient *client;     /* owned */
-        BytePump *channel;        /* owned; NULL: not connected */
+        IngestUplink *uplink;     /* owned */
         bool has_answered;        /* a daemon has acknowledged gaps */
         bool has_warned;
         gint64 failed_since; /* in us of g_get_monotonic_time(); 0: the last report was acknowledged
@@ -184,8 +181,7 @@ static void gap_log_hang_up(GapLog *log)
 {
         guint i;
 
-        ingest_client_disconnect(log->client);
-        g_clear_pointer(&log->channel, byte_pump_free);
+        ingest_uplink_disconnect(log->uplink);
         g_clear_handle_id(&log->timer, g_source_remove);
         for (i = 0; i < log->gaps->len; i++)
                 ((LoggedGap *)log->gaps->pdata[i])->is_sent = false;
@@ -238,25 +234,23 @@ static void gap_log_take_committed(GapLog *log)
         log->changed(log->data);
 }
 
-static void on_input(void *data)
+static void gap_log_on_received(void *data)
 {
         GapLog *log = data;
-        GByteArray *input = byte_pump_input(log->channel);
+        IngestClient *client = ingest_uplink_client(log->uplink);
         IngestClientEvent event;
 
-        ingest_client_feed(log->client, input->data, input->len);
-        g_byte_array_set_size(input, 0);
         do
-                event = ingest_client_next(log->client, NULL);
+                event = ingest_client_next(client, NULL);
         while (event != INGEST_CLIENT_NOTHING && event != INGEST_CLIENT_BROKEN &&
                event != INGEST_CLIENT_COMMITTED);
         if (event == INGEST_CLIENT_COMMITTED)
                 gap_log_take_committed(log);
         else if (event == INGEST_CLIENT_BROKEN)
-                gap_log_retry_later(log, ingest_client_reason(log->client));
+                gap_log_retry_later(log, ingest_client_reason(client));
 }
 
-static void on_closed(void *data)
+static void gap_log_on_gone(void *data)
 {
         gap_log_retry_later(data, "it hung up");
 }
@@ -264,10 +258,10 @@ static void on_closed(void *data)
 /* Sends all gaps as one batch, on a connection that serves nothing else. */
 static void gap_log_send(GapLog *log)
 {
-        GByteArray *batch = ingest_client_batch(log->client);
+        IngestClient *client = ingest_uplink_client(log->uplink);
+        GByteArray *batch = ingest_client_batch(client);
         guint i;
 
-        ingest_client_connect(log->client, byte_pump_output(log->channel));
         for (i = 0; i < log->gaps->len; i++) {
                 LoggedGap *gap = log->gaps->pdata[i];
                 const ProcessGap process_gap = {
@@ -278,32 +272,32 @@ static void gap_log_send(GapLog *log)
                 gap->is_sent = true;
                 ingest_put_process_gap(batch, &process_gap);
         }
-        ingest_client_commit(log->client, batch->len, /* last= */ NULL);
+        ingest_client_commit(client, batch->len, /* last= */ NULL);
         log->timer = g_timeout_add_seconds(ACK_S, on_no_answer, log);
-        byte_pump_flush(log->channel);
+        ingest_uplink_send(log->uplink);
 }
 
 /* Reports what is to be reported, if a daemon listens. */
 static void gap_log_report(GapLog *log)
 {
-        static const BytePumpCalls CALLS = {on_input, on_closed};
-        int fd;
+        static const IngestUplinkCalls CALLS = {gap_log_on_received, gap_log_on_gone};
+        int r;
 
-        if (log->channel || !gap_log_n_unreported(log))
+        if (ingest_uplink_is_connected(log->uplink) || !gap_log_n_unreported(log))
                 return;
-        fd = unix_connect(log->ingest, SOCK_NONBLOCK, /* wait_ms= */ 0);
-        if (fd < 0) {
-                gap_log_retry_later(log, unix_socket_reason(fd));
+        r = ingest_uplink_connect(log->uplink, log->ingest, /* wait_ms= */ 0);
+        if (r < 0) {
+                gap_log_retry_later(log, unix_socket_reason(r));
                 return;
         }
-        log->channel = byte_pump_new(fd, &CALLS, log);
+        ingest_uplink_watch(log->uplink, &CALLS, log);
         gap_log_send(log);
 }
 
 /* Reports soon, but not from within a call. */
 static void gap_log_schedule(GapLog *log)
 {
-        if (!log->channel && !log->timer)
+        if (!ingest_uplink_is_connected(log->uplink) && !log->timer)
                 log->timer = g_idle_add(on_report_timer, log);
 }
 
@@ -317,8 +311,8 @@ GapLog *gap_log_new(const char *directory, const char *ingest, void (*changed)(v
         log->directory = g_strdup(directory);
         log->ingest = g_strdup(ingest);
         log->gaps = g_ptr_array_new_with_free_func(g_free);
-        log->client =
-                ingest_client_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ false);
+        log->uplink =
+                ingest_uplink_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ false);
         log->changed = changed;
         log->data = data;
         while (files && (name = g_dir_read_name(files)))
@@ -343,13 +337,13 @@ bool gap_log_free(GapLog *log)
                 return true;
         log->changed = gap_log_ignore_change;
         gap_log_report(log);
-        while (log->channel && g_get_monotonic_time() < deadline) {
+        while (ingest_uplink_is_connected(log->uplink) && g_get_monotonic_time() < deadline) {
                 if (!g_main_context_iteration(NULL, FALSE))
                         g_usleep(1000);
         }
         is_empty = gap_log_is_empty(log);
         gap_log_hang_up(log);
-        ingest_client_free(log->client);
+        ingest_uplink_free(log->uplink);
         g_ptr_array_unref(log->gaps);
         g_free(log->directory);
         g_free(log->ingest);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/outlet.h"
 
-#include "feed/daemon-link.h"
 #include "feed/reorder.h"
-#include "wire/ingest-client.h"
+#include "util/unix-socket.h"
+#include "wire/ingest-uplink.h"
 #include "wire/program-names.h"
 
 #include <string.h>
@@ -12,11 +12,18 @@
 #define LARGE_BATCH   (8u << 20)
 #define LARGEST_BATCH (INGEST_MAX_BATCH / 2)
 
+#define OUTLET_ERROR (g_quark_from_static_string("clrsym-feed"))
+
+/*
+ * Batches are not kept: after a loss of the connection everything is read again, from the watermark
+ * that the daemon reports for each stream.
+ */
 struct Outlet {
         StreamTable *table; /* borrowed */
         const OutletCalls *calls;
         void *data;
-        DaemonLink *link;      /* owned */
+        IngestUplink *uplink;  /* owned */
+        IngestClient *client;  /* borrowed from the uplink */
         ReorderBuffer reorder; /* frames from disk that are still to be sent */
         ProgramNames programs; /* sent on this connection */
         GByteArray *frame;     /* owned: the one that is being put */
@@ -27,23 +34,45 @@ struct Outlet {
         FeederReport report, sent_report;
 };
 
-static void outlet_on_lost(void *data, const char *reason)
+static void outlet_on_ack(const IngestStream *own)
 {
-        Outlet *outlet = data;
+        FeedStream *stream = own->data;
 
-        outlet->calls->lost(outlet->data, reason);
+        if (stream->state == STREAM_ASKED)
+                stream->state = STREAM_KNOWN;
+        stream->watermark = MAX(stream->watermark, own->watermark);
 }
 
-static void outlet_on_progressed(void *data)
+static void outlet_on_received(void *data)
 {
         Outlet *outlet = data;
+        IngestClientEvent event;
+        IngestStream *stream;
 
+        do {
+                event = ingest_client_next(outlet->client, &stream);
+                if (event == INGEST_CLIENT_BROKEN) {
+                        g_autofree char *reason = g_strdup(ingest_client_reason(outlet->client));
+
+                        outlet->calls->lost(outlet->data, reason);
+                        return;
+                }
+                if (event == INGEST_CLIENT_ACK)
+                        outlet_on_ack(stream);
+        } while (event != INGEST_CLIENT_NOTHING);
         outlet->calls->known(outlet->data);
 }
 
-static const DaemonLinkCalls LINK_CALLS = {
-        .lost = outlet_on_lost,
-        .progressed = outlet_on_progressed,
+static void outlet_on_gone(void *data)
+{
+        Outlet *outlet = data;
+
+        outlet->calls->lost(outlet->data, "it has gone");
+}
+
+static const IngestUplinkCalls UPLINK_CALLS = {
+        .received = outlet_on_received,
+        .gone = outlet_on_gone,
 };
 
 Outlet *outlet_new(StreamTable *table, const OutletCalls *calls, void *data)
@@ -53,7 +82,9 @@ Outlet *outlet_new(StreamTable *table, const OutletCalls *calls, void *data)
         outlet->table = table;
         outlet->calls = calls;
         outlet->data = data;
-        outlet->link = daemon_link_new(&LINK_CALLS, outlet);
+        outlet->uplink =
+                ingest_uplink_new("clrsym feed " CLRSYM_VERSION, /* keeps_batches= */ false);
+        outlet->client = ingest_uplink_client(outlet->uplink);
         outlet->frame = g_byte_array_new();
         outlet->batch = g_byte_array_new();
         outlet->last_order = outlet->now = INT64_MIN;
@@ -66,34 +97,52 @@ void outlet_free(Outlet *outlet)
         if (!outlet)
                 return;
         outlet_disconnect(outlet);
-        daemon_link_free(outlet->link);
+        ingest_uplink_free(outlet->uplink);
         reorder_deinit(&outlet->reorder);
         g_byte_array_unref(outlet->frame);
         g_byte_array_unref(outlet->batch);
         g_free(outlet);
 }
 
+/* Opens the stream and asks for its watermark. False: too many are open. */
+static bool outlet_ask(Outlet *outlet, FeedStream *stream)
+{
+        const IngestStream *own = ingest_client_open(outlet->client, stream->identity, stream);
+
+        if (!own)
+                return false;
+        stream->number = own->number;
+        stream->state = STREAM_ASKED;
+        return true;
+}
+
 bool outlet_connect(Outlet *outlet, const char *path, GError **error)
 {
+        const int r = ingest_uplink_connect(outlet->uplink, path, /* wait_ms= */ 0);
         GHashTableIter iter;
         void *value;
 
-        if (!daemon_link_connect(outlet->link, path, error))
+        if (r < 0) {
+                g_set_error(error, OUTLET_ERROR, 0,
+                            "no daemon at %s (%s): start clrsymd, or give --socket PATH", path,
+                            unix_socket_reason(r));
                 return false;
+        }
+        ingest_uplink_watch(outlet->uplink, &UPLINK_CALLS, outlet);
         g_hash_table_iter_init(&iter, outlet->table->streams);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 FeedStream *stream = value;
 
-                if (stream->identity && !stream->ended && !daemon_link_open(outlet->link, stream))
+                if (stream->identity && !stream->ended && !outlet_ask(outlet, stream))
                         break;
         }
-        daemon_link_flush(outlet->link);
+        ingest_uplink_send(outlet->uplink);
         return true;
 }
 
 void outlet_disconnect(Outlet *outlet)
 {
-        daemon_link_disconnect(outlet->link);
+        ingest_uplink_disconnect(outlet->uplink);
         reorder_clear(&outlet->reorder);
         program_names_clear(&outlet->programs);
         g_byte_array_set_size(outlet->batch, 0);
@@ -105,13 +154,12 @@ void outlet_disconnect(Outlet *outlet)
 
 bool outlet_is_ready(const Outlet *outlet)
 {
-        return daemon_link_is_ready(outlet->link);
+        return ingest_client_is_ready(outlet->client);
 }
 
 bool outlet_may_put(const Outlet *outlet)
 {
-        return daemon_link_may_go(outlet->link) &&
-               daemon_link_n_in_flight(outlet->link) < INGEST_CLIENT_MAX_IN_FLIGHT;
+        return ingest_client_may_send(outlet->client);
 }
 
 bool outlet_is_settled(const Outlet *outlet)
@@ -121,14 +169,14 @@ bool outlet_is_settled(const Outlet *outlet)
 
 unsigned outlet_n_in_flight(const Outlet *outlet)
 {
-        return daemon_link_n_in_flight(outlet->link);
+        return ingest_client_n_in_flight(outlet->client);
 }
 
 bool outlet_open(Outlet *outlet, FeedStream *stream)
 {
-        if (stream->number == FEED_STREAM_NO_NUMBER && !daemon_link_open(outlet->link, stream))
+        if (stream->number == FEED_STREAM_NO_NUMBER && !outlet_ask(outlet, stream))
                 return false;
-        daemon_link_flush(outlet->link);
+        ingest_uplink_send(outlet->uplink);
         return true;
 }
 
@@ -164,7 +212,8 @@ static void outlet_send(Outlet *outlet, const uint8_t *frames, size_t n)
         while (n > 0) {
                 size_t n_now = batch_size(frames, n);
 
-                daemon_link_commit(outlet->link, frames, n_now);
+                ingest_client_commit_frames(outlet->client, frames, n_now);
+                ingest_uplink_send(outlet->uplink);
                 frames += n_now;
                 n -= n_now;
         }

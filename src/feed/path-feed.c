@@ -2,27 +2,19 @@
 #include "feed/path-feed.h"
 
 #include "reader/event-reader.h"
-#include "util/fd.h"
 #include "util/unix-socket.h"
-#include "wire/ingest-client.h"
-
-#include <errno.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include "wire/ingest-uplink.h"
 
 #define PATH_FEED_ERROR (g_quark_from_static_string("clrsym-feed"))
-
-#define READ_SIZE (64u << 10)
 
 typedef struct PathFeed {
         const char *socket, *path;
         EventReader *reader;  /* owned */
-        IngestClient *client; /* owned */
+        IngestUplink *uplink; /* owned */
+        IngestClient *client; /* borrowed from the uplink */
         GPtrArray *streams;   /* owned, of borrowed IngestStreams by number; NULL: not open */
         bool is_opening;      /* the daemon may not have answered for all streams yet */
         bool has_streams;     /* at least one was opened */
-        int fd;               /* to the daemon; -1: none */
-        GByteArray *out;      /* owned */
         uint64_t n_too_large; /* records that no frame can hold */
         PathFeedResult result;
 } PathFeed;
@@ -37,70 +29,27 @@ static bool feed_fail(const PathFeed *feed, GError **error, const char *reason)
 
 static bool feed_connect(PathFeed *feed, GError **error)
 {
-        feed->fd = unix_connect(feed->socket, SOCK_NONBLOCK, UNIX_WAIT_FOREVER);
-        if (feed->fd < 0) {
+        const int r = ingest_uplink_connect(feed->uplink, feed->socket, UNIX_WAIT_FOREVER);
+
+        if (r < 0)
                 g_set_error(error, PATH_FEED_ERROR, 0,
                             "no daemon at %s (%s): start clrsymd, or give --socket PATH",
-                            feed->socket, unix_socket_reason(feed->fd));
-                feed->fd = -1;
-                return false;
-        }
-        ingest_client_connect(feed->client, feed->out);
-        return true;
-}
-
-/* Sends what the socket takes. False: the daemon has gone. */
-static bool feed_send(PathFeed *feed)
-{
-        ssize_t n;
-
-        if (!feed->out->len)
-                return true;
-        n = send(feed->fd, feed->out->data, feed->out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0)
-                return errno == EAGAIN || errno == EINTR;
-        g_byte_array_remove_range(feed->out, 0, (guint)n);
-        return true;
-}
-
-/* Takes what has come. False: the daemon has gone. */
-static bool feed_receive(PathFeed *feed)
-{
-        uint8_t bytes[READ_SIZE];
-        ssize_t n = recv(feed->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-
-        if (n > 0)
-                ingest_client_feed(feed->client, bytes, (size_t)n);
-        return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-/* False with ERROR set: the daemon refuses, or does not speak the protocol. */
-static bool feed_take_answers(PathFeed *feed, GError **error)
-{
-        IngestClientEvent event;
-        IngestStream *stream;
-
-        do {
-                event = ingest_client_next(feed->client, &stream);
-                if (event == INGEST_CLIENT_BROKEN)
-                        return feed_fail(feed, error, ingest_client_reason(feed->client));
-        } while (event != INGEST_CLIENT_NOTHING);
-        return true;
+                            feed->socket, unix_socket_reason(r));
+        return r == 0;
 }
 
 /* Waits until the daemon takes bytes or has sent some. False with ERROR set. */
 static bool feed_exchange(PathFeed *feed, GError **error)
 {
-        struct pollfd fd = {.fd = feed->fd, .events = POLLIN};
-
-        if (feed->out->len)
-                fd.events |= POLLOUT;
-        if (poll(&fd, 1, -1) < 0)
-                return errno == EINTR || feed_fail(feed, error, g_strerror(errno));
-        if (!feed_send(feed) || !feed_receive(feed))
+        switch (ingest_uplink_exchange(feed->uplink, /* timeout_ms= */ -1)) {
+        case INGEST_UPLINK_GONE:
                 return feed_fail(feed, error,
                                  "it has gone. Feed the file again; what it has it keeps");
-        return feed_take_answers(feed, error);
+        case INGEST_UPLINK_BROKEN:
+                return feed_fail(feed, error, ingest_client_reason(feed->client));
+        default:
+                return true;
+        }
 }
 
 static bool feed_commit(PathFeed *feed, GError **error)
@@ -246,23 +195,20 @@ static bool feed_events(PathFeed *feed, GError **error)
 bool path_feed_run(const char *socket, const char *path, bool jit_events,
                    PathFeedResult *ret_result, GError **error)
 {
-        PathFeed feed = {.socket = socket, .path = path, .fd = -1};
+        PathFeed feed = {.socket = socket, .path = path};
         bool ok;
 
         feed.reader =
                 event_reader_new(path, jit_events ? EVENT_USE_JIT : EVENT_USE_CODE_MAPS, error);
         if (!feed.reader)
                 return false;
-        feed.client = ingest_client_new("clrsym feed " CLRSYM_VERSION, /* keeps_batches= */ false);
+        feed.uplink = ingest_uplink_new("clrsym feed " CLRSYM_VERSION, /* keeps_batches= */ false);
+        feed.client = ingest_uplink_client(feed.uplink);
         feed.streams = g_ptr_array_new();
-        feed.out = g_byte_array_new();
         ok = feed_connect(&feed, error) && feed_events(&feed, error);
         *ret_result = feed.result;
-        ingest_client_disconnect(feed.client);
-        ingest_client_free(feed.client);
+        ingest_uplink_free(feed.uplink);
         g_ptr_array_unref(feed.streams);
-        g_byte_array_unref(feed.out);
-        fd_clear(&feed.fd);
         event_reader_free(feed.reader);
         return ok;
 }
