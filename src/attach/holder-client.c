@@ -22,11 +22,11 @@
 #define ANSWER_MS  180000
 #define MAX_ANSWER (1u << 20)
 
-/* -1 without ERROR: nobody listens there. */
-static int holder_connect(const char *directory, GError **error)
+/* The connection; -1 without ERROR: nobody listens there. */
+static int holder_ask_at(const char *directory, const Request *request, GError **error)
 {
         g_autofree char *control = holder_path_control(directory);
-        int fd = unix_connect(control, /* flags= */ 0, ANSWER_MS);
+        int fd = request_send(request, control, /* flags= */ 0, ANSWER_MS);
 
         if (fd >= 0)
                 return fd;
@@ -63,14 +63,14 @@ static GPid holder_spawn(const char *directory, GError **error)
 }
 
 /* -1 with ERROR set. */
-static int holder_start_and_connect(const char *directory, GError **error)
+static int holder_start_and_ask(const char *directory, const Request *request, GError **error)
 {
         GPid pid = holder_spawn(directory, error);
         unsigned n_ended = 0, i;
 
         for (i = 0; pid && i < START_TRIES; i++) {
                 bool has_ended = waitpid(pid, NULL, WNOHANG) != 0;
-                int fd = holder_connect(directory, NULL);
+                int fd = holder_ask_at(directory, request, NULL);
 
                 if (fd >= 0)
                         return fd;
@@ -89,7 +89,7 @@ static int holder_start_and_connect(const char *directory, GError **error)
         return -1;
 }
 
-static int holder_find_or_start(bool is_starting, GError **error)
+static int holder_find_or_start(const Request *request, bool is_starting, GError **error)
 {
         g_autofree char *directory = holder_path_to_ask(error), *own = NULL;
         g_autoptr(GError) refusal = NULL;
@@ -97,7 +97,7 @@ static int holder_find_or_start(bool is_starting, GError **error)
 
         if (!directory)
                 return -1;
-        fd = holder_connect(directory, &refusal);
+        fd = holder_ask_at(directory, request, &refusal);
         if (refusal) {
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return -1;
@@ -105,25 +105,7 @@ static int holder_find_or_start(bool is_starting, GError **error)
         if (fd >= 0 || !is_starting)
                 return fd;
         own = holder_path_own(error);
-        return own ? holder_start_and_connect(own, error) : -1;
-}
-
-/* Takes over CONNECTION, which may be -1. */
-static int holder_send(int connection, const Request *request, GError **error)
-{
-        g_autofree char *line = request_format(request);
-        FD_AUTO int fd = connection;
-
-        if (fd < 0)
-                return -1;
-        /* It is small: a new connection takes it whole. If the holder hung up, the answer shows it.
-         */
-        if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 && errno != EPIPE) {
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "cannot ask the holder: %s",
-                            g_strerror(errno));
-                return -1;
-        }
-        return fd_steal(&fd);
+        return own ? holder_start_and_ask(own, request, error) : -1;
 }
 
 /*
@@ -145,12 +127,12 @@ int holder_client_ask(const Request *request, bool is_starting, GError **error)
         Request with_ingest = *request;
 
         request_set_ingest(&with_ingest);
-        return holder_send(holder_find_or_start(is_starting, error), &with_ingest, error);
+        return holder_find_or_start(&with_ingest, is_starting, error);
 }
 
 int holder_client_ask_in(const char *directory, const Request *request, GError **error)
 {
-        return holder_send(holder_connect(directory, error), request, error);
+        return holder_ask_at(directory, request, error);
 }
 
 static bool holder_client_receive(int fd, GString *text, GError **error)

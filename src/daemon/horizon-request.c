@@ -2,10 +2,8 @@
 #include "daemon/horizon-request.h"
 
 #include "util/fd.h"
-#include "util/unix-socket.h"
 #include "wire/hold-request.h"
 
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -69,11 +67,8 @@ static void horizon_wish_send(const HorizonWish *wish)
 {
         const Request request = {
                 .verb = REQUEST_HORIZON, .pid = wish->key.pid, .pid_ns = wish->key.pid_ns};
-        g_autofree char *line = request_format(&request);
-        FD_AUTO int fd = unix_connect(wish->requester->path, SOCK_NONBLOCK, 0);
-
-        if (fd >= 0)
-                send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+        FD_AUTO int fd =
+                request_send(&request, wish->requester->path, SOCK_NONBLOCK, /* wait_ms= */ 0);
 }
 
 static gboolean horizon_wish_on_timer(gpointer data)

@@ -149,32 +149,16 @@ static gboolean rundown_request_on_timeout(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* Connects and sends the request. Returns the descriptor, or -errno. A socket that is full is an
- * error at once. */
-static int send_request(const char *path, pid_t pid)
-{
-        const Request request = {.verb = REQUEST_RUNDOWN, .pid = pid, .is_held_only = true};
-        g_autofree char *line = request_format(&request);
-        size_t n = strlen(line);
-        FD_AUTO int fd = unix_connect(path, SOCK_NONBLOCK, 0);
-        ssize_t sent;
-
-        if (fd < 0)
-                return fd;
-        sent = send(fd, line, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0)
-                return -errno;
-        return sent == (ssize_t)n ? fd_steal(&fd) : -EAGAIN;
-}
-
 static void requester_begin(RundownRequester *requester, const Process *process,
                             RequestHistory *history, uint64_t gap_end, pid_t pid)
 {
-        int fd = send_request(requester->path, pid);
+        const Request rundown = {.verb = REQUEST_RUNDOWN, .pid = pid, .is_held_only = true};
+        /* A socket that is full is an error at once. */
+        int fd = request_send(&rundown, requester->path, SOCK_NONBLOCK, /* wait_ms= */ 0);
         RundownRequest *request;
 
         if (fd < 0) {
-                requester_note_failure(requester, unix_socket_reason(-fd));
+                requester_note_failure(requester, unix_socket_reason(fd));
                 return;
         }
         request = g_new(RundownRequest, 1);

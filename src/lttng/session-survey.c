@@ -3,66 +3,13 @@
 
 #include "lttng/session-control.h"
 #include "lttng/state-dir.h"
+#include "util/subprocess.h"
 
-/* liblttng-ctl waits for an answer for ever. */
-#define ANSWER_TIMEOUT (5 * G_TIME_SPAN_SECOND)
+#include <jansson.h>
+#include <unistd.h>
 
-/* What the session daemon has: asked by a thread, which is left running if it hangs. */
-typedef struct SurveyQuestion {
-        GMutex mutex;
-        GCond answered;
-        bool is_answered;
-        bool has_sessiond;
-        GPtrArray *sessions; /* owned */
-} SurveyQuestion;
-
-static void question_clear(void *data)
-{
-        SurveyQuestion *question = data;
-
-        g_mutex_clear(&question->mutex);
-        g_cond_clear(&question->answered);
-        if (question->sessions)
-                g_ptr_array_unref(question->sessions);
-}
-
-static void *question_ask(void *data)
-{
-        SurveyQuestion *question = data;
-        bool has_sessiond = sessiond_is_running(NULL);
-        GPtrArray *sessions = has_sessiond ? sessiond_list_sessions(NULL) : NULL;
-
-        g_mutex_lock(&question->mutex);
-        question->has_sessiond = has_sessiond;
-        question->sessions = sessions;
-        question->is_answered = true;
-        g_cond_signal(&question->answered);
-        g_mutex_unlock(&question->mutex);
-        g_atomic_rc_box_release_full(question, question_clear);
-        return NULL;
-}
-
-/* After the answer, only the caller uses it. */
-static SurveyQuestion *question_new(void)
-{
-        SurveyQuestion *question = g_atomic_rc_box_new0(SurveyQuestion);
-        gint64 deadline = g_get_monotonic_time() + ANSWER_TIMEOUT;
-
-        g_mutex_init(&question->mutex);
-        g_cond_init(&question->answered);
-        g_thread_unref(g_thread_new("lttng", question_ask, g_atomic_rc_box_acquire(question)));
-        g_mutex_lock(&question->mutex);
-        while (!question->is_answered &&
-               g_cond_wait_until(&question->answered, &question->mutex, deadline))
-                ;
-        return question;
-}
-
-static void question_free(SurveyQuestion *question)
-{
-        g_mutex_unlock(&question->mutex);
-        g_atomic_rc_box_release_full(question, question_clear);
-}
+/* In s: for an answer of the session daemon. */
+#define ANSWER_TIMEOUT 5
 
 static void survey_row_free(void *data)
 {
@@ -90,42 +37,100 @@ static char *survey_advise(const SessionSettings *settings, SessionHealth health
         return g_strdup_printf("%s: clrsym session repair %s", what, settings->name);
 }
 
+/* The present state of a session. SESSIONS is NULL if the session daemon did not list them. */
+static void survey_row_ask(SessionSurveyRow *row, const char *directory, bool has_sessiond,
+                           const GPtrArray *sessions)
+{
+        const LttngSession *session =
+                sessions ? lttng_session_find(sessions, row->settings->name) : NULL;
+        g_auto(RelayDaemon) relay = {0};
+        uint64_t n_lost;
+
+        if (sessions || !has_sessiond) {
+                session_health_relay(directory, row->settings, &relay);
+                row->health = session_health_of(row->settings, has_sessiond, session, &relay);
+        }
+        row->has_losses = session != NULL;
+        if (session)
+                lttng_session_losses(session, &row->n_discarded, &n_lost);
+}
+
+/* What the child is asked. */
+typedef struct Survey {
+        const char *directory; /* borrowed: the state directory */
+        const GPtrArray *rows; /* borrowed, of SessionSurveyRow */
+} Survey;
+
+/* In the child: writes [health, has_losses, n_discarded] of each row. */
+static void survey_write(int fd, void *data)
+{
+        const Survey *survey = data;
+        const bool has_sessiond = sessiond_is_running(NULL);
+        g_autoptr(GPtrArray) sessions = has_sessiond ? sessiond_list_sessions(NULL) : NULL;
+        json_auto_t *states = json_array();
+        guint i;
+
+        for (i = 0; i < survey->rows->len; i++) {
+                SessionSurveyRow *row = survey->rows->pdata[i];
+
+                survey_row_ask(row, survey->directory, has_sessiond, sessions);
+                json_array_append_new(states,
+                                      json_pack("[i,b,I]", (int)row->health, (int)row->has_losses,
+                                                (json_int_t)row->n_discarded));
+        }
+        if (json_dumpfd(states, fd, JSON_COMPACT) < 0)
+                _exit(1);
+}
+
+/* Without an answer the health stays unknown. */
+static void survey_row_read(SessionSurveyRow *row, json_t *state)
+{
+        int health, has_losses;
+        json_int_t n_discarded;
+
+        if (json_unpack(state, "[i,b,I]", &health, &has_losses, &n_discarded) < 0)
+                return;
+        row->health = (SessionHealth)health;
+        row->has_losses = has_losses;
+        row->n_discarded = (uint64_t)n_discarded;
+}
+
+/* Asks in a child, because liblttng-ctl waits for an answer for ever. */
+static void survey_ask(const Survey *survey)
+{
+        g_autofree char *output = NULL;
+        json_auto_t *states = NULL;
+        guint i;
+
+        subprocess_call(survey_write, (void *)survey, ANSWER_TIMEOUT, &output);
+        states = output ? json_loads(output, 0, NULL) : NULL;
+        for (i = 0; i < survey->rows->len; i++)
+                survey_row_read(survey->rows->pdata[i], json_array_get(states, i));
+}
+
 GPtrArray *session_survey_new(void)
 {
         g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(survey_row_free);
         g_autofree char *directory = state_dir_look(NULL);
         g_autoptr(GPtrArray) ours = directory ? session_control_list(NULL) : NULL;
-        SurveyQuestion *question;
         guint i;
 
         if (!ours || ours->len == 0)
                 return g_steal_pointer(&rows);
-        question = question_new();
         /* The rows take them over. */
         g_ptr_array_set_free_func(ours, NULL);
         for (i = 0; i < ours->len; i++) {
                 SessionSurveyRow *row = g_new0(SessionSurveyRow, 1);
-                const LttngSession *session;
-                g_auto(RelayDaemon) relay = {0};
-                uint64_t n_lost;
 
                 row->settings = ours->pdata[i];
                 row->health = HEALTH_UNKNOWN;
-                session = question->sessions
-                                  ? lttng_session_find(question->sessions, row->settings->name)
-                                  : NULL;
-                if (question->is_answered && (question->sessions || !question->has_sessiond)) {
-                        session_health_relay(directory, row->settings, &relay);
-                        row->health = session_health_of(row->settings, question->has_sessiond,
-                                                        session, &relay);
-                }
-                if (session) {
-                        row->has_losses = true;
-                        lttng_session_losses(session, &row->n_discarded, &n_lost);
-                }
-                row->advice = survey_advise(row->settings, row->health);
                 g_ptr_array_add(rows, row);
         }
-        question_free(question);
+        survey_ask(&(const Survey){directory, rows});
+        for (i = 0; i < rows->len; i++) {
+                SessionSurveyRow *row = rows->pdata[i];
+
+                row->advice = survey_advise(row->settings, row->health);
+        }
         return g_steal_pointer(&rows);
 }

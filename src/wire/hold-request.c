@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/hold-request.h"
 
+#include "util/fd.h"
+#include "util/unix-socket.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* "again": its name before, which clients and holders of other versions use. */
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
@@ -163,6 +167,22 @@ char *request_format(const Request *request)
         }
         g_string_append(line, "}\n");
         return g_string_free(line, FALSE);
+}
+
+int request_send(const Request *request, const char *path, int flags, int wait_ms)
+{
+        g_autofree char *line = request_format(request);
+        const size_t n = strlen(line);
+        FD_AUTO int fd = unix_connect(path, flags, wait_ms);
+        ssize_t sent;
+
+        if (fd < 0)
+                return fd;
+        /* It is small: a new connection takes it whole. */
+        sent = send(fd, line, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EPIPE)
+                return -errno;
+        return sent < 0 || sent == (ssize_t)n ? fd_steal(&fd) : -EAGAIN;
 }
 
 bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply)

@@ -104,6 +104,13 @@ bool request_parse(const char *text, size_t n, Request *ret_request);
 /* A line with its end; the caller frees it. */
 char *request_format(const Request *request);
 
+/*
+ * Connects to the holder's control socket at PATH as unix_connect() does, with FLAGS and WAIT_MS,
+ * and sends REQUEST. Returns the connection, for the reply, or a negative errno for
+ * unix_socket_reason(). If the holder hangs up, receiving finds that.
+ */
+int request_send(const Request *request, const char *path, int flags, int wait_ms);
+
 /* A reply: either VALUE or the two others are set. */
 typedef struct RequestReply {
         json_t *value;        /* owned: the object, unless it is an error */
