@@ -2,6 +2,7 @@
 #include "field-writer.h"
 
 #include "field-classes.h"
+#include "util/bytes.h"
 #include "util/guid-text.h"
 
 #include <string.h>
@@ -229,15 +230,6 @@ bool kept_write(const CtfClass *class, const CtfSlot *slots, bt_field *field)
         return true;
 }
 
-static uint64_t get_le(const uint8_t *bytes, unsigned n)
-{
-        uint64_t value = 0;
-
-        while (n-- > 0)
-                value = value << 8 | bytes[n];
-        return value;
-}
-
 static bool write_array(FieldType type, const Value *value, bt_field *field)
 {
         unsigned size = MAX(field_type_element_size(type), 1);
@@ -248,7 +240,7 @@ static bool write_array(FieldType type, const Value *value, bt_field *field)
                 return false;
         for (i = 0; i < value->n; i++) {
                 bt_field *element = bt_field_array_borrow_element_field_by_index(field, i);
-                uint64_t number = get_le(value->data + (size_t)i * size, size);
+                uint64_t number = bytes_number(value->data + (size_t)i * size, size);
 
                 if (type == FIELD_TYPE_IL_OFFSETS)
                         bt_field_integer_signed_set_value(element, (int32_t)number);

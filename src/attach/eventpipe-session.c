@@ -2,6 +2,7 @@
 #include "attach/eventpipe-session.h"
 
 #include "attach/error.h"
+#include "util/clock.h"
 #include "util/fd.h"
 
 #include <poll.h>
@@ -83,10 +84,7 @@ static const struct {
 
 uint64_t eventpipe_session_clock(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+        return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /*

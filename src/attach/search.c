@@ -2,10 +2,10 @@
 #include "attach/search.h"
 
 #include "attach/processes.h"
+#include "util/clock.h"
 #include "util/proc-stat.h"
 #include "util/proc.h"
 
-#include <time.h>
 #include <unistd.h>
 
 /* In us. After so long without a runtime, a process is taken for another program. */
@@ -104,10 +104,8 @@ void search_free(Search *search)
 static gint64 process_age(const ProcStat *stat)
 {
         const uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
-        struct timespec now;
 
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (gint64)now.tv_sec * G_TIME_SPAN_SECOND + now.tv_nsec / 1000 -
+        return clock_ns(CLOCK_BOOTTIME) / 1000 -
                (gint64)(stat->start_ticks * (uint64_t)G_TIME_SPAN_SECOND / second);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/perf-clock.h"
 
 #include "cli/perf-run.h"
+#include "util/clock.h"
 #include "util/proc.h"
 
 #include <time.h>
@@ -120,24 +121,16 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
         return true;
 }
 
-static int64_t clock_now(clockid_t clock)
-{
-        struct timespec time;
-
-        clock_gettime(clock, &time);
-        return (int64_t)time.tv_sec * NS + time.tv_nsec;
-}
-
 /*
  * The recording's clock showed 0 at the time of day of this boot, or later by the time that the
  * machine was suspended since: the clock stood still meanwhile.
  */
 bool perf_clock_is_of_this_boot(const Recording *recording)
 {
-        int64_t tod = clock_now(CLOCK_REALTIME);
+        int64_t tod = clock_ns(CLOCK_REALTIME);
         int64_t begin = (int64_t)(recording->reference_tod - recording->reference_clock);
 
         return recording->has_reference && recording->clock_id == CLOCK_MONOTONIC &&
-               begin >= tod - clock_now(CLOCK_BOOTTIME) - MAX_PART_NS &&
-               begin <= tod - clock_now(CLOCK_MONOTONIC) + MAX_PART_NS;
+               begin >= tod - clock_ns(CLOCK_BOOTTIME) - MAX_PART_NS &&
+               begin <= tod - clock_ns(CLOCK_MONOTONIC) + MAX_PART_NS;
 }

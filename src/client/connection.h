@@ -8,11 +8,12 @@
  * ms of clock_ms().
  */
 
+#include "util/clock.h"
+
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 typedef struct Connection {
         int fd;      /* -1: none */
@@ -26,14 +27,6 @@ typedef struct Connection {
         {                                                                                          \
                 .fd = -1                                                                           \
         }
-
-static inline int64_t clock_ms(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* The timeout for poll() until DEADLINE. */
 static inline int ms_until(int64_t deadline)

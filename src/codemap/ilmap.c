@@ -2,6 +2,7 @@
 #include "codemap/ilmap.h"
 
 #include "event/event.h"
+#include "util/bytes.h"
 
 #include <glib.h>
 #include <string.h>
@@ -18,14 +19,6 @@ typedef struct IlMapEntry {
         int32_t il;
         uint32_t order; /* in the runtime's list */
 } IlMapEntry;
-
-static uint32_t read_u32(const uint8_t *p)
-{
-        uint32_t u;
-
-        memcpy(&u, p, sizeof(u));
-        return GUINT32_FROM_LE(u);
-}
 
 static int il_map_entry_compare(const void *a, const void *b)
 {
@@ -72,8 +65,8 @@ IlMap *ilmap_new(const uint8_t *il_offsets, const uint8_t *native_offsets, uint3
         IlMap *map;
 
         for (i = 0; i < n; i++)
-                entries[i] = (IlMapEntry){read_u32(native_offsets + 4 * (size_t)i),
-                                          (int32_t)read_u32(il_offsets + 4 * (size_t)i), i};
+                entries[i] = (IlMapEntry){bytes_u32(native_offsets + 4 * (size_t)i),
+                                          (int32_t)bytes_u32(il_offsets + 4 * (size_t)i), i};
         qsort(entries, n, sizeof(*entries), il_map_entry_compare);
         for (i = 0; i < n; i++) {
                 int64_t delta = entries[i].il - il;

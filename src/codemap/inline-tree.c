@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "codemap/inline-tree.h"
 
+#include "util/bytes.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -24,32 +26,19 @@ struct InlineTree {
         InlineNode nodes[];
 };
 
-static uint32_t read_u32(const uint8_t *p)
-{
-        uint32_t u;
-
-        memcpy(&u, p, sizeof(u));
-        return GUINT32_FROM_LE(u);
-}
-
-static uint64_t read_u64(const uint8_t *p)
-{
-        return read_u32(p) | (uint64_t)read_u32(p + 4) << 32;
-}
-
 /*
  * Sets the parent of each child of PARENT. A child comes after its parent and has no other one, so
  * that neither a chain of siblings nor one of parents can have a cycle.
  */
 static bool inline_tree_take_children(InlineTree *tree, const uint8_t *nodes, uint32_t parent)
 {
-        uint32_t child = read_u32(nodes + (size_t)parent * NODE_SIZE + 12);
+        uint32_t child = bytes_u32(nodes + (size_t)parent * NODE_SIZE + 12);
 
         while (child) {
                 if (child <= parent || child >= tree->n_nodes || tree->nodes[child].parent != child)
                         return false;
                 tree->nodes[child].parent = parent;
-                child = read_u32(nodes + (size_t)child * NODE_SIZE + 16);
+                child = bytes_u32(nodes + (size_t)child * NODE_SIZE + 16);
         }
         return true;
 }
@@ -61,8 +50,8 @@ static bool inline_tree_take_nodes(InlineTree *tree, const uint8_t *nodes)
 
         for (i = 0; i < tree->n_nodes; i++)
                 tree->nodes[i] = (InlineNode){
-                        .method_id = read_u64(nodes + (size_t)i * NODE_SIZE),
-                        .call_il_offset = read_u32(nodes + (size_t)i * NODE_SIZE + 8),
+                        .method_id = bytes_u64(nodes + (size_t)i * NODE_SIZE),
+                        .call_il_offset = bytes_u32(nodes + (size_t)i * NODE_SIZE + 8),
                         .parent = i,
                 };
         for (i = 0; i < tree->n_nodes; i++)
@@ -80,9 +69,9 @@ static bool inline_tree_take_mappings(InlineTree *tree, const uint8_t *mappings)
         for (i = 0; i < tree->n_mappings; i++) {
                 const uint8_t *p = mappings + (size_t)i * MAPPING_SIZE;
                 InlineMapping mapping = {
-                        .il = (int32_t)read_u32(p),
-                        .node = read_u32(p + 4),
-                        .native = read_u32(p + 8),
+                        .il = (int32_t)bytes_u32(p),
+                        .node = bytes_u32(p + 4),
+                        .native = bytes_u32(p + 8),
                 };
 
                 if (mapping.node >= tree->n_nodes ||
@@ -100,8 +89,8 @@ InlineTree *inline_tree_new(const uint8_t *bytes, size_t n)
 
         if (n < HEAD_SIZE || n > INLINE_TREE_MAX_BYTES)
                 return NULL;
-        n_nodes = read_u32(bytes);
-        n_mappings = read_u32(bytes + 4);
+        n_nodes = bytes_u32(bytes);
+        n_mappings = bytes_u32(bytes + 4);
         if (n_nodes == 0 ||
             n - HEAD_SIZE != (uint64_t)n_nodes * NODE_SIZE + (uint64_t)n_mappings * MAPPING_SIZE)
                 return NULL;
@@ -159,25 +148,19 @@ size_t inline_tree_size(const InlineTree *tree)
                tree->n_mappings * sizeof(InlineMapping);
 }
 
-static void write_u32(uint8_t *p, uint32_t u)
-{
-        u = GUINT32_TO_LE(u);
-        memcpy(p, &u, sizeof(u));
-}
-
 /* A node's children become a list; a child is added at its begin. */
 static void inline_tree_write_node(const InlineTree *tree, uint8_t *nodes, uint32_t i)
 {
         uint8_t *node = nodes + (size_t)i * NODE_SIZE;
         uint8_t *first = nodes + (size_t)tree->nodes[i].parent * NODE_SIZE + 12;
 
-        write_u32(node, (uint32_t)tree->nodes[i].method_id);
-        write_u32(node + 4, (uint32_t)(tree->nodes[i].method_id >> 32));
-        write_u32(node + 8, tree->nodes[i].call_il_offset);
+        bytes_put_u32(node, (uint32_t)tree->nodes[i].method_id);
+        bytes_put_u32(node + 4, (uint32_t)(tree->nodes[i].method_id >> 32));
+        bytes_put_u32(node + 8, tree->nodes[i].call_il_offset);
         if (i == 0)
                 return;
-        write_u32(node + 16, read_u32(first));
-        write_u32(first, i);
+        bytes_put_u32(node + 16, bytes_u32(first));
+        bytes_put_u32(first, i);
 }
 
 uint8_t *inline_tree_block(const InlineTree *tree, size_t *ret_n)
@@ -187,14 +170,14 @@ uint8_t *inline_tree_block(const InlineTree *tree, size_t *ret_n)
         uint8_t *block = g_malloc0(n), *mapping = block + HEAD_SIZE + n_nodes;
         uint32_t i;
 
-        write_u32(block, tree->n_nodes);
-        write_u32(block + 4, tree->n_mappings);
+        bytes_put_u32(block, tree->n_nodes);
+        bytes_put_u32(block + 4, tree->n_mappings);
         for (i = tree->n_nodes; i-- > 0;)
                 inline_tree_write_node(tree, block + HEAD_SIZE, i);
         for (i = 0; i < tree->n_mappings; i++, mapping += MAPPING_SIZE) {
-                write_u32(mapping, (uint32_t)tree->mappings[i].il);
-                write_u32(mapping + 4, tree->mappings[i].node);
-                write_u32(mapping + 8, tree->mappings[i].native);
+                bytes_put_u32(mapping, (uint32_t)tree->mappings[i].il);
+                bytes_put_u32(mapping + 4, tree->mappings[i].node);
+                bytes_put_u32(mapping + 8, tree->mappings[i].native);
         }
         *ret_n = n;
         return block;

@@ -3,6 +3,7 @@
 
 #include "event/boot-id.h"
 #include "util/atomic-file.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,11 +39,8 @@ uint64_t epoch_of_boot(const char *boot_id, uint64_t ns)
 static uint64_t epoch_now(void)
 {
         g_autofree char *boot_id = boot_id_read(/* error= */ NULL);
-        struct timespec now;
 
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return epoch_of_boot(boot_id ? boot_id : "",
-                             (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        return epoch_of_boot(boot_id ? boot_id : "", (uint64_t)clock_ns(CLOCK_BOOTTIME));
 }
 
 static uint64_t epoch_store_read(const EpochStore *store)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/horizon-request.h"
 
+#include "util/clock.h"
 #include "util/fd.h"
 #include "wire/hold-request.h"
 
 #include <sys/socket.h>
-#include <time.h>
 
 /* In us, between two requests about one process: the event comes within a tenth of a second. */
 #define INTERVAL (200 * G_TIME_SPAN_MILLISECOND)
@@ -122,12 +122,9 @@ static bool process_is_held(const Process *process)
 /* us from now until the process can have events of that time. */
 static gint64 wait_us_ahead(const QueryWait *wait)
 {
-        struct timespec now;
-        uint64_t ns;
+        const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-        return wait->time > ns ? (gint64)((wait->time - ns) / 1000) + 1 : 0;
+        return wait->time > now ? (gint64)((wait->time - now) / 1000) + 1 : 0;
 }
 
 void horizon_requester_want(HorizonRequester *requester, const QueryWait *wait)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/process-watch.h"
 
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/proc-ns.h"
 #include "util/proc.h"
@@ -52,14 +53,6 @@ static void watched_free(gpointer data)
         g_free(watched);
 }
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void watch_remove(ProcessWatch *watch, Watched *watched)
 {
         watch->n_pidfds -= watched->pidfd >= 0;
@@ -71,7 +64,7 @@ static void watch_end(ProcessWatch *watch, Watched *watched)
         uint64_t serial = watched->serial;
 
         watch_remove(watch, watched);
-        watch->calls.ended(watch->calls.data, serial, now_ns());
+        watch->calls.ended(watch->calls.data, serial, (uint64_t)clock_ns(CLOCK_MONOTONIC));
 }
 
 static void watch_open_pidfd(ProcessWatch *watch, Watched *watched)

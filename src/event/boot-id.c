@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/boot-id.h"
 
+#include "util/clock.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_SECOND 1000000000
-
 /*
  * For traces whose clock does not name its boot. LTTng takes the clock's offset once for each
  * session daemon; the real one drifts with NTP. Two boots of one machine are further apart than
  * this.
  */
-#define BOOT_TOLERANCE_NS (INT64_C(10) * NS_PER_SECOND)
+#define BOOT_TOLERANCE_NS (INT64_C(10) * (int64_t)NS_PER_SECOND)
 
 #define BOOT_ID_FILE   "/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_LENGTH 36 /* characters */
-
-static int64_t clock_ns(clockid_t id)
-{
-        struct timespec now;
-
-        clock_gettime(id, &now);
-        return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-/* A UUID in its usual form, which has 36 characters. */
+#define BOOT_ID_LENGTH 36 /* A UUID in its usual form, which has 36 characters. */
 static bool uuid_parse(const char *text, uint8_t uuid[16])
 {
         unsigned i;

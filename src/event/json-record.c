@@ -4,21 +4,13 @@
 #include "event/async-events.h"
 #include "event/decode.h"
 #include "event/type-list.h"
+#include "util/bytes.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 
 #include <string.h>
 
 #define APPEND_LITERAL(out, literal) g_string_append_len(out, literal, sizeof(literal) - 1)
-
-static uint64_t get_le(const uint8_t *bytes, unsigned n)
-{
-        uint64_t value = 0;
-
-        while (n-- > 0)
-                value = value << 8 | bytes[n];
-        return value;
-}
 
 static void json_append_i64(GString *out, int64_t i)
 {
@@ -44,7 +36,7 @@ static void json_append_array(GString *out, FieldType type, const Value *value)
 
         g_string_append_c(out, '[');
         for (i = 0; i < value->n; i++) {
-                uint64_t element = get_le(value->data + (size_t)i * size, size);
+                uint64_t element = bytes_number(value->data + (size_t)i * size, size);
 
                 if (i)
                         g_string_append_c(out, ',');

@@ -2,6 +2,7 @@
 #include "event/decode-walk.h"
 #include "event/method-flags.h"
 #include "event/type-list.h"
+#include "util/bytes.h"
 
 #include <string.h>
 
@@ -29,14 +30,6 @@ typedef struct PackedSource {
         bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
         bool has_null_strings; /* only then are the bytes consumed exactly */
 } PackedSource;
-
-static inline uint64_t get_le(const uint8_t *bytes, unsigned n)
-{
-        uint64_t value = 0;
-
-        memcpy(&value, bytes, n);
-        return GUINT64_FROM_LE(value) >> (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 64 - 8 * n);
-}
 
 /* Bytes of the string at BYTES without its NUL unit, or -1 if there is no NUL in N bytes. */
 static ssize_t wstring_size(const uint8_t *bytes, size_t n)
@@ -182,8 +175,8 @@ static inline DecodeResult packed_read_number(PackedSource *packed, size_t size,
         if (size > left)
                 return DECODE_TRUNCATED;
         /* Mostly there are eight bytes: a copy of that many is one instruction. */
-        *ret_value = left >= 8 ? get_le(bytes, 8) & UINT64_MAX >> (64 - 8 * size)
-                               : get_le(bytes, (unsigned)size);
+        *ret_value = left >= 8 ? bytes_number(bytes, 8) & UINT64_MAX >> (64 - 8 * size)
+                               : bytes_number(bytes, (unsigned)size);
         packed->position += size;
         return DECODE_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/image-sources.h"
 
+#include "util/clock.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -13,14 +15,6 @@ void image_sources_deinit(ImageSources *sources)
         bundles_deinit(&sources->bundles);
         free(sources->accounts);
         *sources = (ImageSources){0};
-}
-
-static time_t clock_second(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec;
 }
 
 static bool account_is_over(const SourceAccount *account, time_t now)
@@ -61,7 +55,7 @@ static SourceAccount *sources_new_account(ImageSources *sources, time_t now)
 /* NULL: no memory. */
 static SourceAccount *sources_account_of(ImageSources *sources, pid_t process)
 {
-        const time_t now = clock_second();
+        const time_t now = clock_ms() / 1000;
         SourceAccount *account = NULL;
         size_t i;
 

@@ -8,6 +8,8 @@
  * read a whole record and ask once.
  */
 
+#include "util/bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,15 +51,14 @@ static inline uint32_t byte_cursor_u32(ByteCursor *cursor)
 {
         const uint8_t *at = byte_cursor_take(cursor, 4);
 
-        return at ? at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24
-                  : 0;
+        return at ? bytes_u32(at) : 0;
 }
 
 static inline uint64_t byte_cursor_u64(ByteCursor *cursor)
 {
-        uint64_t low = byte_cursor_u32(cursor);
+        const uint8_t *at = byte_cursor_take(cursor, 8);
 
-        return low | (uint64_t)byte_cursor_u32(cursor) << 32;
+        return at ? bytes_u64(at) : 0;
 }
 
 /* LEB128, unsigned. A number of more than 64 bits fails. */

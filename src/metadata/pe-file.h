@@ -42,12 +42,6 @@ typedef struct PeFile {
         uint64_t *work; /* borrowed: bytes that are read are added to it; NULL: they do not count */
 } PeFile;
 
-/* The number of 4 bytes AT; so the tables of images have all of theirs. */
-static inline uint32_t pe_u32(const uint8_t *at)
-{
-        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 /*
  * Reads the headers of the image at BEGIN of the file FD. Returns 0; -EBADMSG if it is not an
  * image; or pread()'s error. On failure *RET_REASON (static) is the reason.

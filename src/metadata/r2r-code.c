@@ -2,6 +2,8 @@
 #include "metadata/r2r-code.h"
 
 #include "metadata/r2r-tables.h"
+#include "util/array.h"
+#include "util/bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +118,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
 {
         ImageTable *table;
 
-        switch (pe_u32(row)) {
+        switch (bytes_u32(row)) {
         case SECTION_FUNCTIONS:
                 table = &code->image->function_table;
                 break;
@@ -146,7 +148,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         }
         if (table->range.size)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        table->range = (PeRange){pe_u32(row + 4), pe_u32(row + 8)};
+        table->range = (PeRange){bytes_u32(row + 4), bytes_u32(row + 8)};
         return 0;
 }
 
@@ -160,7 +162,7 @@ static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
 
         if (r < 0)
                 return r;
-        n = pe_u32(header + 4);
+        n = bytes_u32(header + 4);
         if (n > R2R_MAX_SECTIONS || rva > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
         r = n ? pe_file_read_rva(pe, rva + CORE_HEADER, rows, n * R2R_SECTION) : 0;
@@ -181,13 +183,13 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
-        native = pe_u32(clr + CLR_NATIVE);
-        if (pe_u32(clr) < CLR_SIZE || !native)
+        native = bytes_u32(clr + CLR_NATIVE);
+        if (bytes_u32(clr) < CLR_SIZE || !native)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
-        if (pe_u32(header) != R2R_SIGNATURE)
+        if (bytes_u32(header) != R2R_SIGNATURE)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         major = header[4] | (unsigned)header[5] << 8;
         code->version = r2r_version(major);
@@ -218,20 +220,12 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offs
 
 static int image_add_row(CodeImage *image, InstanceRow row)
 {
-        InstanceRow *rows;
-        uint32_t n;
-
         /* No two instances have the same code. */
         if (image->n_rows == image->functions.n)
                 return -EBADMSG;
-        if (image->n_rows == image->n_rows_allocated) {
-                n = image->n_rows ? image->n_rows * 2 : 64;
-                rows = realloc(image->rows, n * sizeof(*rows));
-                if (!rows)
-                        return -ENOMEM;
-                image->rows = rows;
-                image->n_rows_allocated = n;
-        }
+        if (!array_grow(&image->rows, &image->n_rows_allocated, image->n_rows + (size_t)1,
+                        sizeof(*image->rows)))
+                return -ENOMEM;
         image->rows[image->n_rows++] = row;
         return 0;
 }
@@ -370,7 +364,7 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
                 memcpy(component->mvid, code->mvids.bytes + (size_t)i * R2R_MVID_SIZE,
                        R2R_MVID_SIZE);
                 code->own_methods = (ImageTable){0};
-                r = code_read_sections(code, pe, pe_u32(row + COMPONENT_HEADER), ret_reason);
+                r = code_read_sections(code, pe, bytes_u32(row + COMPONENT_HEADER), ret_reason);
                 if (r == 0)
                         r = table_read(&code->own_methods, pe, ret_reason);
                 component->methods = code->own_methods;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "metadata/r2r-funclets.h"
 
+#include "util/bytes.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,7 +32,7 @@ typedef struct FuncletTable {
 /* The RVA of the clauses of row I. */
 static uint32_t table_clauses(const FuncletTable *table, uint32_t i)
 {
-        return pe_u32(table->rows + (size_t)i * ROW + 4);
+        return bytes_u32(table->rows + (size_t)i * ROW + 4);
 }
 
 /* The clauses of all methods lie together. */
@@ -59,7 +61,7 @@ static int table_read(FuncletTable *table, const PeFile *pe, PeRange range)
 /* False: the clauses of row I are not where they have to be. */
 static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets *funclets)
 {
-        const uint32_t method = pe_u32(table->rows + (size_t)i * ROW);
+        const uint32_t method = bytes_u32(table->rows + (size_t)i * ROW);
         const uint32_t begin = table_clauses(table, i), end = table_clauses(table, i + 1);
         uint32_t at = begin - table->range.rva;
 
@@ -69,9 +71,10 @@ static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets
         for (; at < end - table->range.rva; at += CLAUSE) {
                 const uint8_t *clause = table->clauses + at;
 
-                funclets->begins[funclets->n++] = method + pe_u32(clause + CLAUSE_HANDLER);
-                if (pe_u32(clause) & KIND_FILTER)
-                        funclets->begins[funclets->n++] = method + pe_u32(clause + CLAUSE_FILTER);
+                funclets->begins[funclets->n++] = method + bytes_u32(clause + CLAUSE_HANDLER);
+                if (bytes_u32(clause) & KIND_FILTER)
+                        funclets->begins[funclets->n++] =
+                                method + bytes_u32(clause + CLAUSE_FILTER);
         }
         return true;
 }

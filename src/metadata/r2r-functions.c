@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "metadata/r2r-functions.h"
 
+#include "util/bytes.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -48,7 +50,7 @@ static int table_read_unwind(FunctionTable *table)
         uint32_t first = UINT32_MAX, last = 0, i;
 
         for (i = 0; i < table->n; i++) {
-                uint32_t data = pe_u32(table->rows + (size_t)i * ARM64_ROW + 4);
+                uint32_t data = bytes_u32(table->rows + (size_t)i * ARM64_ROW + 4);
 
                 if (data & ARM64_IN_ROW_MASK)
                         continue;
@@ -70,14 +72,14 @@ static R2RFunction table_row(const FunctionTable *table, uint32_t i)
 
         if (!is_arm64(table->pe)) {
                 row = table->rows + (size_t)i * AMD64_ROW;
-                return (R2RFunction){pe_u32(row), pe_u32(row + 4)};
+                return (R2RFunction){bytes_u32(row), bytes_u32(row + 4)};
         }
         row = table->rows + (size_t)i * ARM64_ROW;
-        data = pe_u32(row + 4);
+        data = bytes_u32(row + 4);
         n = data & ARM64_IN_ROW_MASK
                     ? data >> ARM64_IN_ROW_SHIFT & ARM64_IN_ROW_LENGTH
-                    : pe_u32(table->unwind + (data - table->range.rva)) & ARM64_LENGTH;
-        return (R2RFunction){pe_u32(row), pe_u32(row) + n * ARM64_INSTRUCTION};
+                    : bytes_u32(table->unwind + (data - table->range.rva)) & ARM64_LENGTH;
+        return (R2RFunction){bytes_u32(row), bytes_u32(row) + n * ARM64_INSTRUCTION};
 }
 
 static int table_take(const FunctionTable *table, R2RFunctions *functions)

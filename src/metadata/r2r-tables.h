@@ -58,7 +58,8 @@ typedef struct CodeImage {
         ImageTable manifest; /* of a composite image: metadata with the names of the components */
         Metadata names;      /* of that */
         InstanceRow *rows;   /* owned: sorted */
-        uint32_t n_rows, n_rows_allocated;
+        uint32_t n_rows;
+        size_t n_rows_allocated;
 } CodeImage;
 
 /* A version of the format. */

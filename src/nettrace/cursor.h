@@ -8,6 +8,8 @@
  * structure.
  */
 
+#include "util/bytes.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,13 +50,8 @@ static inline const uint8_t *nettrace_bytes(NettraceCursor *cursor, size_t n)
 static inline uint64_t nettrace_number(NettraceCursor *cursor, unsigned n)
 {
         const uint8_t *bytes = nettrace_bytes(cursor, n);
-        uint64_t value = 0;
 
-        if (!bytes)
-                return 0;
-        while (n-- > 0)
-                value = value << 8 | bytes[n];
-        return value;
+        return bytes ? bytes_number(bytes, n) : 0;
 }
 
 static inline uint16_t nettrace_u16(NettraceCursor *cursor)

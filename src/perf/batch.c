@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/batch.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,21 +10,15 @@
 #define MAX_ENTRIES 32768
 #define MAX_SAMPLES 4096
 
-/* The next element of an array of elements of SIZE bytes, which doubles when it grows. */
+/* The next element of an array of elements of SIZE bytes. */
 static void *batch_add(void *array, size_t *n, size_t *n_size, size_t size)
 {
-        char **elements = array;
+        char *elements;
 
-        if (*n == *n_size) {
-                size_t wanted = *n_size ? *n_size * 2 : 256;
-                char *moved = realloc(*elements, wanted * size);
-
-                if (!moved)
-                        return NULL;
-                *elements = moved;
-                *n_size = wanted;
-        }
-        return memset(*elements + (*n)++ * size, 0, size);
+        if (!array_grow(array, n_size, *n + 1, size))
+                return NULL;
+        memcpy(&elements, array, sizeof(elements));
+        return memset(elements + (*n)++ * size, 0, size);
 }
 
 #define ADD(batch, name)                                                                           \
@@ -91,16 +87,10 @@ clrsym_query *batch_add_query(Batch *batch)
 
 clrsym_answer *batch_answers(Batch *batch)
 {
-        clrsym_answer *answers;
-
-        if (batch->n_answers_size < batch->n_queries) {
-                answers = realloc(batch->answers, batch->n_queries_size * sizeof(*answers));
-                if (!answers)
-                        return NULL;
-                batch->answers = answers;
-                batch->n_answers_size = batch->n_queries_size;
-        }
-        return batch->answers;
+        return array_grow(&batch->answers, &batch->n_answers_size, batch->n_queries,
+                          sizeof(*batch->answers))
+                       ? batch->answers
+                       : NULL;
 }
 
 bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame)

@@ -2,6 +2,7 @@
 #include "perf/folded-labels.h"
 
 #include "perf/folded-text.h"
+#include "util/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,18 +78,9 @@ static uint32_t folded_labels_add(FoldedLabels *labels, char *text)
                 free(text);
                 return number;
         }
-        if (labels->n == labels->n_texts) {
-                uint32_t n = labels->n_texts ? labels->n_texts * 2 : 256;
-                char **texts = realloc(labels->texts, n * sizeof(*texts));
-
-                if (!texts) {
-                        free(text);
-                        return INDEX_NONE;
-                }
-                labels->texts = texts;
-                labels->n_texts = n;
-        }
-        if (!hash_index_add(&labels->index, hash, labels->n)) {
+        if (!array_grow(&labels->texts, &labels->n_texts, labels->n + (size_t)1,
+                        sizeof(*labels->texts)) ||
+            !hash_index_add(&labels->index, hash, labels->n)) {
                 free(text);
                 return INDEX_NONE;
         }
@@ -99,19 +91,12 @@ static uint32_t folded_labels_add(FoldedLabels *labels, char *text)
 /* Room for the numbers of all frames. */
 static bool folded_labels_make_room(FoldedLabels *labels, uint32_t n)
 {
-        size_t bigger = labels->n_of ? labels->n_of : 1024;
-        uint32_t *of;
+        const size_t n_old = labels->n_of;
 
-        if (n <= labels->n_of)
-                return true;
-        while (bigger < n)
-                bigger *= 2;
-        of = realloc(labels->of, bigger * sizeof(*of));
-        if (!of)
+        if (!array_grow(&labels->of, &labels->n_of, n, sizeof(*labels->of)))
                 return false;
-        memset(of + labels->n_of, 0xff, (bigger - labels->n_of) * sizeof(*of));
-        labels->of = of;
-        labels->n_of = bigger;
+        if (labels->n_of > n_old)
+                memset(labels->of + n_old, 0xff, (labels->n_of - n_old) * sizeof(*labels->of));
         return true;
 }
 

@@ -12,7 +12,8 @@
 typedef struct FoldedLabels {
         bool is_annotated; /* _[j] after managed names, _[k] after the kernel's */
         char **texts;      /* owned: an array of owned texts */
-        uint32_t n, n_texts;
+        uint32_t n;
+        size_t n_texts;
         uint32_t *of; /* owned: label by number of the frame; INDEX_NONE: it has none yet */
         size_t n_of;
         HashIndex index;

@@ -9,6 +9,7 @@
 
 #include "perf/form.h"
 #include "perf/folded-labels.h"
+#include "util/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,28 +63,10 @@ static bool equal_stack(const void *rows, uint32_t number, const void *key)
 /* Room for a stack of N words. */
 static bool folded_make_room(Folded *folded, size_t n)
 {
-        size_t bigger = folded->n_words_size ? folded->n_words_size : 4096;
-
-        if (folded->n == folded->n_stacks) {
-                size_t n_stacks = folded->n_stacks ? folded->n_stacks * 2 : 256;
-                Stack *stacks = realloc(folded->stacks, n_stacks * sizeof(*stacks));
-
-                if (!stacks)
-                        return false;
-                folded->stacks = stacks;
-                folded->n_stacks = n_stacks;
-        }
-        while (bigger < folded->n_words + n)
-                bigger *= 2;
-        if (bigger > folded->n_words_size) {
-                uint32_t *words = realloc(folded->words, bigger * sizeof(*words));
-
-                if (!words)
-                        return false;
-                folded->words = words;
-                folded->n_words_size = bigger;
-        }
-        return true;
+        return array_grow(&folded->stacks, &folded->n_stacks, folded->n + 1,
+                          sizeof(*folded->stacks)) &&
+               array_grow(&folded->words, &folded->n_words_size, folded->n_words + n,
+                          sizeof(*folded->words));
 }
 
 static bool folded_forget(void *state, const FormContext *context)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/form.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +36,12 @@ static void sink_free(void *state)
 /* Room for N numbers at *ROW, which has *N_ROW. */
 static bool sink_make_room(uint32_t **row, size_t *n_row, size_t n)
 {
-        size_t bigger = *n_row ? *n_row : 1024;
-        uint32_t *rows;
+        const size_t n_old = *n_row;
 
-        if (n <= *n_row)
-                return true;
-        while (bigger < n)
-                bigger *= 2;
-        rows = realloc(*row, bigger * sizeof(*rows));
-        if (!rows)
+        if (!array_grow(row, n_row, n, sizeof(**row)))
                 return false;
-        memset(rows + *n_row, 0xff, (bigger - *n_row) * sizeof(*rows));
-        *row = rows;
-        *n_row = bigger;
+        if (*n_row > n_old)
+                memset(*row + n_old, 0xff, (*n_row - n_old) * sizeof(**row));
         return true;
 }
 

@@ -2,6 +2,7 @@
 #include "perf/frames.h"
 
 #include "perf/type-handles.h"
+#include "util/array.h"
 #include "util/printable.h"
 
 #include <stdio.h>
@@ -95,18 +96,9 @@ static uint32_t add_row(Frames *frames, HashIndex *index, uint64_t hash, FrameRo
         const char *texts[] = {row->symbol, row->dso, row->name, row->module};
         size_t i;
 
-        if (frames->n == frames->n_rows) {
-                uint32_t n = frames->n_rows ? frames->n_rows * 2 : 1024;
-                FrameRow *rows = realloc(frames->rows, n * sizeof(*rows));
-
-                if (!rows) {
-                        row_deinit(row);
-                        return INDEX_NONE;
-                }
-                frames->rows = rows;
-                frames->n_rows = n;
-        }
-        if (!hash_index_add(index, hash, frames->n)) {
+        if (!array_grow(&frames->rows, &frames->n_rows, frames->n + (size_t)1,
+                        sizeof(*frames->rows)) ||
+            !hash_index_add(index, hash, frames->n)) {
                 row_deinit(row);
                 return INDEX_NONE;
         }

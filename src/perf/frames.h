@@ -31,7 +31,8 @@ typedef struct FrameRow FrameRow;
 typedef struct Frames {
         clrsym_style style;
         FrameRow *rows; /* owned */
-        uint32_t n, n_rows;
+        uint32_t n;
+        size_t n_rows;
         size_t n_bytes; /* of texts */
         HashIndex by_symbol, by_body;
         uint32_t *recent; /* owned: by the addresses of perf's texts */

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/image-mappings.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Mappings that cover each other, and are looked at for a question. A guess. */
 #define MAX_COVERED 1024u
-
-/* Room for one more element of SIZE bytes. */
-static bool mappings_make_room(void *array, size_t n, size_t *n_size, size_t size)
-{
-        char **elements = array, *moved;
-        size_t wanted = *n_size ? *n_size * 2 : 64;
-
-        if (n < *n_size)
-                return true;
-        moved = realloc(*elements, wanted * size);
-        if (!moved)
-                return false;
-        *elements = moved;
-        *n_size = wanted;
-        return true;
-}
 
 void image_mappings_deinit(ImageMappings *mappings)
 {
@@ -52,8 +38,8 @@ static ImageProcess *mappings_process(ImageMappings *mappings, int32_t pid, bool
         *ret_is_new = number == INDEX_NONE;
         if (number != INDEX_NONE)
                 return &mappings->processes[number];
-        if (!mappings_make_room(&mappings->processes, mappings->n_processes,
-                                &mappings->n_processes_size, sizeof(ImageProcess)) ||
+        if (!array_grow(&mappings->processes, &mappings->n_processes_size,
+                        mappings->n_processes + 1, sizeof(ImageProcess)) ||
             !hash_index_add(&mappings->by_pid, hash, (uint32_t)mappings->n_processes))
                 return NULL;
         mappings->processes[mappings->n_processes] = (ImageProcess){.pid = pid};
@@ -69,8 +55,8 @@ bool image_mappings_add_process(ImageMappings *mappings, int32_t pid)
 
 static bool mappings_keep(ImageMappings *mappings, const Mapping *mapping)
 {
-        ImageMapping *row = mappings_make_room(&mappings->rows, mappings->n_rows,
-                                               &mappings->n_rows_size, sizeof(ImageMapping *))
+        ImageMapping *row = array_grow(&mappings->rows, &mappings->n_rows_size,
+                                       mappings->n_rows + 1, sizeof(ImageMapping *))
                                     ? calloc(1, sizeof(*row))
                                     : NULL;
 

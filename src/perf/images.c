@@ -4,6 +4,7 @@
 #include "perf/mapping-file.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
+#include "util/array.h"
 #include "util/fd.h"
 #include "util/printable.h"
 
@@ -161,16 +162,9 @@ static ImageFile *images_file(Images *images, const ImageFile *key, bool *ret_is
         *ret_is_new = number == INDEX_NONE;
         if (number != INDEX_NONE)
                 return &images->files[number];
-        if (images->n_files == images->n_files_size) {
-                const size_t n = images->n_files ? 2 * images->n_files : 64;
-                ImageFile *files = realloc(images->files, n * sizeof(*files));
-
-                if (!files)
-                        return NULL;
-                images->files = files;
-                images->n_files_size = n;
-        }
-        if (!hash_index_add(&images->by_inode, hash, (uint32_t)images->n_files))
+        if (!array_grow(&images->files, &images->n_files_size, images->n_files + 1,
+                        sizeof(*images->files)) ||
+            !hash_index_add(&images->by_inode, hash, (uint32_t)images->n_files))
                 return NULL;
         images->files[images->n_files] = *key;
         return &images->files[images->n_files++];

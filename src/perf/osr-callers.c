@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/osr-callers.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,16 +216,8 @@ bool osr_slots_add(OsrSlots *slots, int32_t pid, uint64_t slot)
 
         if (osr_slots_have(slots, pid, slot))
                 return true;
-        if (slots->n == slots->n_rows) {
-                uint32_t n = slots->n_rows ? slots->n_rows * 2 : 64;
-                struct OsrSlot *rows = realloc(slots->rows, n * sizeof(*rows));
-
-                if (!rows)
-                        return false;
-                slots->rows = rows;
-                slots->n_rows = n;
-        }
-        if (!hash_index_add(&slots->index, slot_hash(&key), slots->n))
+        if (!array_grow(&slots->rows, &slots->n_rows, slots->n + (size_t)1, sizeof(*slots->rows)) ||
+            !hash_index_add(&slots->index, slot_hash(&key), slots->n))
                 return false;
         slots->rows[slots->n++] = key;
         return true;

@@ -73,7 +73,8 @@ size_t osr_callers_find(const OsrCallers *callers, const OsrCaller *key,
 /* Addresses that were seen as slots: wherever else one is, it is one. */
 typedef struct OsrSlots {
         struct OsrSlot *rows; /* owned */
-        uint32_t n, n_rows;
+        uint32_t n;
+        size_t n_rows;
         HashIndex index;
 } OsrSlots;
 

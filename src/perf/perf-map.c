@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/perf-map.h"
 
+#include "util/clock.h"
 #include "util/proc-stat.h"
 
 #include <stdio.h>
@@ -17,10 +18,7 @@ static const char *const DSOS[] = {"/tmp/perf-", "[JIT] tid "};
 
 static double clock_seconds(clockid_t id)
 {
-        struct timespec now;
-
-        clock_gettime(id, &now);
-        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+        return (double)clock_ns(id) / (double)NS_PER_SECOND;
 }
 
 static bool map_is_stale(int32_t pid)

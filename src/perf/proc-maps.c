@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/proc-maps.h"
 
+#include "util/clock.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +18,6 @@
  * The field of the start time in /proc/PID/stat, counted from the state, which is after the name.
  */
 #define STAT_START 19
-
-static uint64_t clock_now(clockid_t clock)
-{
-        struct timespec time;
-
-        clock_gettime(clock, &time);
-        return (uint64_t)time.tv_sec * NS + (uint64_t)time.tv_nsec;
-}
 
 /* In ns since boot; 0 if the process does not live. */
 static uint64_t process_start(int32_t pid)
@@ -52,7 +46,7 @@ static uint64_t process_start(int32_t pid)
 
 bool proc_maps_read(int32_t pid, ProcMapsFn fn, void *data)
 {
-        uint64_t boot = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_BOOTTIME),
+        uint64_t boot = (uint64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME)),
                  start = process_start(pid);
         char *line = NULL, path[64];
         size_t n_line = 0;

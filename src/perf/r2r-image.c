@@ -2,6 +2,7 @@
 #include "perf/r2r-image.h"
 
 #include "metadata/r2r-code.h"
+#include "util/bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,18 +44,18 @@ static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
         r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
-        native = pe_u32(clr + CLR_NATIVE);
-        if (pe_u32(clr) < CLR_SIZE || !native)
+        native = bytes_u32(clr + CLR_NATIVE);
+        if (bytes_u32(clr) < CLR_SIZE || !native)
                 return image_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
-        if (pe_u32(header) != R2R_SIGNATURE)
+        if (bytes_u32(header) != R2R_SIGNATURE)
                 return image_refuse(ret_reason, NO_CODE);
         major = header[4] | (unsigned)header[5] << 8;
         if (major > R2R_NEWEST)
                 return image_refuse(ret_reason, r2r_refused_version(major));
-        *ret_n = pe_u32(header + R2R_N_SECTIONS);
+        *ret_n = bytes_u32(header + R2R_N_SECTIONS);
         if (*ret_n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
                 return image_refuse(ret_reason, CONTRADICTION);
         return *ret_n ? pe_file_read_rva(pe, native + R2R_SIZE, rows, *ret_n * R2R_SECTION_SIZE)
@@ -73,11 +74,11 @@ static int image_find_tables(const PeFile *pe, PeRange *ret_functions, PeRange *
 
         for (i = 0; r == 0 && i < n; i++) {
                 const uint8_t *row = rows + i * R2R_SECTION_SIZE;
-                const PeRange range = {pe_u32(row + 4), pe_u32(row + 8)};
+                const PeRange range = {bytes_u32(row + 4), bytes_u32(row + 8)};
 
-                if (pe_u32(row) == R2R_EXCEPTIONS)
+                if (bytes_u32(row) == R2R_EXCEPTIONS)
                         *ret_exceptions = range;
-                if (pe_u32(row) != R2R_FUNCTIONS)
+                if (bytes_u32(row) != R2R_FUNCTIONS)
                         continue;
                 if (is_found)
                         return image_refuse(ret_reason, CONTRADICTION);

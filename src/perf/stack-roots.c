@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/stack-roots.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 
 /* A frame of process ID; or thread ID, with one of these frames. */
@@ -33,16 +35,8 @@ static bool roots_add(StackRoots *roots, const struct StackRootRow *row)
 {
         if (roots_have(roots, row))
                 return true;
-        if (roots->n == roots->n_rows) {
-                uint32_t n = roots->n_rows ? roots->n_rows * 2 : 64;
-                struct StackRootRow *rows = realloc(roots->rows, n * sizeof(*rows));
-
-                if (!rows)
-                        return false;
-                roots->rows = rows;
-                roots->n_rows = n;
-        }
-        if (!hash_index_add(&roots->index, row_hash(row), roots->n))
+        if (!array_grow(&roots->rows, &roots->n_rows, roots->n + (size_t)1, sizeof(*roots->rows)) ||
+            !hash_index_add(&roots->index, row_hash(row), roots->n))
                 return false;
         roots->rows[roots->n++] = *row;
         return true;

@@ -34,7 +34,8 @@
 /* Threads with managed frames, and the outermost frames of their stacks. */
 typedef struct StackRoots {
         struct StackRootRow *rows; /* owned */
-        uint32_t n, n_rows;
+        uint32_t n;
+        size_t n_rows;
         HashIndex index;
 } StackRoots;
 

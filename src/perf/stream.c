@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/stream.h"
 
+#include "util/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,8 @@ struct StreamReader {
         char *bytes; /* owned: an incomplete record */
         size_t n_bytes, size;
         char **texts; /* owned, NUL-terminated */
-        uint32_t n_texts, n_texts_size;
+        uint32_t n_texts;
+        size_t n_texts_size;
         uint32_t n_frames;
         char *words; /* owned: a frame's two texts, NUL-terminated */
         size_t words_size;
@@ -42,23 +45,6 @@ void stream_reader_free(StreamReader *reader)
         free(reader);
 }
 
-static bool buffer_grow(void **array, size_t *size, size_t wanted)
-{
-        size_t bigger = *size ? *size : 4096;
-        void *moved;
-
-        if (wanted <= *size)
-                return true;
-        while (bigger < wanted)
-                bigger *= 2;
-        moved = realloc(*array, bigger);
-        if (!moved)
-                return false;
-        *array = moved;
-        *size = bigger;
-        return true;
-}
-
 static bool stream_take_frame(StreamReader *reader, const char *at, size_t n)
 {
         StreamFrame frame;
@@ -72,7 +58,7 @@ static bool stream_take_frame(StreamReader *reader, const char *at, size_t n)
         if (frame.n_name > n || frame.n_module != n - frame.n_name ||
             frame.kind >= _NAMED_KIND_MAX || reader->n_frames == UINT32_MAX)
                 return false;
-        if (!buffer_grow((void **)&reader->words, &reader->words_size, n + 2))
+        if (!array_grow(&reader->words, &reader->words_size, n + 2, 1))
                 return false;
         name = reader->words;
         module = name + frame.n_name + 1;
@@ -94,7 +80,7 @@ static bool take_line(StreamReader *reader, const char *at, size_t n)
         memcpy(&line, at, sizeof(line));
         n -= sizeof(line);
         if (!line.line || memchr(at + sizeof(line), '\0', n) ||
-            !buffer_grow((void **)&reader->words, &reader->words_size, n + 1))
+            !array_grow(&reader->words, &reader->words_size, n + 1, 1))
                 return false;
         memcpy(reader->words, at + sizeof(line), n);
         reader->words[n] = '\0';
@@ -110,7 +96,7 @@ static bool take_checksum(StreamReader *reader, const char *at, size_t n)
         for (i = 0; i < n; i++)
                 if (!strchr("0123456789abcdef", at[i]) || !at[i])
                         return false;
-        if (!n || !buffer_grow((void **)&reader->words, &reader->words_size, n + 1))
+        if (!n || !array_grow(&reader->words, &reader->words_size, n + 1, 1))
                 return false;
         memcpy(reader->words, at, n);
         reader->words[n] = '\0';
@@ -123,19 +109,11 @@ static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
 
-        if (reader->n_texts == reader->n_texts_size) {
-                uint32_t size = reader->n_texts_size ? reader->n_texts_size * 2 : 64;
-                char **texts;
-
-                /* For names of threads: there are not many. */
-                if (size > UINT32_MAX / 4)
-                        return false;
-                texts = realloc(reader->texts, size * sizeof(*texts));
-                if (!texts)
-                        return false;
-                reader->texts = texts;
-                reader->n_texts_size = size;
-        }
+        /* For names of threads: there are not many. */
+        if (reader->n_texts > UINT32_MAX / 4 ||
+            !array_grow(&reader->texts, &reader->n_texts_size, reader->n_texts + 1,
+                        sizeof(*reader->texts)))
+                return false;
         text = malloc(n + 1);
         if (!text)
                 return false;
@@ -158,7 +136,7 @@ static bool stream_take_sample(StreamReader *reader, const char *at, size_t n)
         if (sample.comm >= reader->n_texts || sample.event >= reader->n_texts)
                 return false;
         /* A copy, because they may be unaligned. */
-        if (!buffer_grow((void **)&reader->words, &reader->words_size, n * sizeof(*frames)))
+        if (!array_grow(&reader->words, &reader->words_size, n * sizeof(*frames), 1))
                 return false;
         if (n)
                 memcpy(reader->words, at + sizeof(sample), n * sizeof(*frames));
@@ -224,7 +202,7 @@ bool stream_reader_take(StreamReader *reader, const void *bytes, size_t n)
         size_t taken = 0;
 
         if (reader->is_broken ||
-            !buffer_grow((void **)&reader->bytes, &reader->size, reader->n_bytes + n)) {
+            !array_grow(&reader->bytes, &reader->size, reader->n_bytes + n, 1)) {
                 reader->is_broken = true;
                 return false;
         }

@@ -3,6 +3,7 @@
 
 #include "query/call.h"
 #include "query/call-text.h"
+#include "util/clock.h"
 #include "util/json-text.h"
 #include "util/seconds-text.h"
 
@@ -82,12 +83,7 @@ static uint64_t tracker_end(const Tracker *tracker)
 
 uint64_t query_now(const QueryContext *context)
 {
-        struct timespec now;
-
-        if (!context->is_live)
-                return 0;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+        return context->is_live ? (uint64_t)clock_ns(CLOCK_MONOTONIC) : 0;
 }
 
 /* What "now" and times of day mean. */

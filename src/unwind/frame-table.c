@@ -2,6 +2,7 @@
 #include "unwind/frame-table.h"
 
 #include "unwind/leb128.h"
+#include "util/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,15 +214,8 @@ static bool entry_read(const FrameTable *table, FrameCommon *common, const Frame
 
 static bool table_add_row(FrameTable *table, size_t *n_room, const FrameRange *row)
 {
-        if (table->n_rows == *n_room) {
-                const size_t n = *n_room ? 2 * *n_room : 256;
-                FrameRange *rows = realloc(table->rows, n * sizeof(*rows));
-
-                if (!rows)
-                        return false;
-                table->rows = rows;
-                *n_room = n;
-        }
+        if (!array_grow(&table->rows, n_room, table->n_rows + 1, sizeof(*table->rows)))
+                return false;
         table->rows[table->n_rows++] = *row;
         return true;
 }

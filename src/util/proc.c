@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/proc.h"
 
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
@@ -21,14 +22,6 @@
 #define READ_SIZE (4u << 10)
 /* Bytes of a command line that are kept. */
 #define MAX_COMMAND 1024
-
-static int64_t clock_ns(clockid_t id)
-{
-        struct timespec now;
-
-        clock_gettime(id, &now);
-        return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* A whole file below a process's directory. NULL: it cannot be read, or the process is gone. */
 static char *read_text(int directory, const char *name)

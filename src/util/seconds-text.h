@@ -7,10 +7,10 @@
  * Numbers are nanoseconds. Nine digits are exact in every JSON reader.
  */
 
+#include "util/clock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* 20 digits and the NUL fit, with the point. */
 #define SECONDS_TEXT_SIZE 24

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/unix-socket.h"
 
+#include "util/clock.h"
 #include "util/fd.h"
 
 #include <fcntl.h>
@@ -14,14 +15,6 @@
 
 /* Between two tries while the listener's backlog is full. */
 #define RETRY_MS 10
-
-static int64_t unix_clock_ms(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int unix_set_address(struct sockaddr_un *address, const char *path)
 {
@@ -38,7 +31,7 @@ static int unix_set_address(struct sockaddr_un *address, const char *path)
 
 int unix_connect(const char *path, int flags, int wait_ms)
 {
-        const int64_t deadline = wait_ms > 0 ? unix_clock_ms() + wait_ms : 0;
+        const int64_t deadline = wait_ms > 0 ? clock_ms() + wait_ms : 0;
         struct sockaddr_un address;
         FD_AUTO int fd = -1;
         int r = unix_set_address(&address, path);
@@ -53,7 +46,7 @@ int unix_connect(const char *path, int flags, int wait_ms)
                         continue;
                 if (errno != EAGAIN || wait_ms == 0)
                         return -errno;
-                if (wait_ms > 0 && unix_clock_ms() >= deadline)
+                if (wait_ms > 0 && clock_ms() >= deadline)
                         return -ETIMEDOUT;
                 poll(NULL, 0, RETRY_MS);
         }
