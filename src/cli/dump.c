@@ -9,9 +9,79 @@
 #include "cli/answer-source.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "event/json-record.h"
 #include "reader/event-reader.h"
 
 #include <stdio.h>
+
+/* What is wrong with a trace without any event that could be printed; after its name. */
+#define DUMP_NOTHING                                                                               \
+        "not one event of the .NET runtime in this trace: `clrsym doctor` finds out why"
+
+static void dump_filter_init(DumpFilter *filter, const Options *options)
+{
+        *filter = (DumpFilter){.options = options};
+        if (options->event) {
+                g_autofree char *text = g_utf8_make_valid(options->event, -1);
+
+                filter->pattern = g_pattern_spec_new(text);
+        }
+}
+
+static void dump_filter_deinit(DumpFilter *filter)
+{
+        g_clear_pointer(&filter->pattern, g_pattern_spec_free);
+}
+
+/* GLOB matches "NAME" or "PROVIDER:NAME"; the provider of lost events is "". */
+static bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event)
+{
+        g_autofree char *whole = NULL;
+
+        if (!filter->pattern || g_pattern_spec_match_string(filter->pattern, event))
+                return true;
+        whole = g_strconcat(provider, ":", event, NULL);
+        return g_pattern_spec_match_string(filter->pattern, whole);
+}
+
+static bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid)
+{
+        const ProcessName *process = &filter->options->process;
+
+        return !options_has(filter->options, OPTION_PID) ||
+               (pid == process->pid && (!process->has_pid_ns || pid_ns == process->pid_ns));
+}
+
+/* By its event and its process. */
+static bool dump_filter_has_record(const DumpFilter *filter, const Record *record)
+{
+        const Event *event = record->event;
+
+        return dump_filter_has_event(filter, provider_name(event->provider), event->name) &&
+               dump_filter_has_process(filter, record->process.pid_ns, record->process.pid);
+}
+
+/* Appends the event or the loss to OUT, if FILTER has it. */
+static void dump_filter_append_record(const DumpFilter *filter, GString *out, const Record *record)
+{
+        if (!dump_filter_has_record(filter, record))
+                return;
+        if (filter->format)
+                filter->format->append_record(filter->format->userdata, out, record);
+        else
+                json_append_record(out, record);
+}
+
+static void dump_filter_append_gap(const DumpFilter *filter, GString *out, uint64_t stream_id,
+                                   const StreamGap *gap)
+{
+        if (!dump_filter_has_event(filter, "", gap_kind_name(gap->kind)))
+                return;
+        if (filter->format)
+                filter->format->append_gap(filter->format->userdata, out, gap);
+        else
+                json_append_gap(out, stream_id, gap);
+}
 
 /* Prints the item, if FILTER has it. True if it is an event or a loss. */
 static bool dump_item(const DumpFilter *filter, GString *line, const EventItem *item)

@@ -1,14 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/mapping-file.h"
 
-#include "perf/mount-device.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000u
+#endif
+
+/* Looks for "ID PARENT MAJOR:MINOR ..." in the file. */
+static bool mounts_find(const char *path, uint64_t id, uint32_t *ret_major, uint32_t *ret_minor)
+{
+        FILE *file = fopen(path, "re");
+        bool is_found = false;
+        char *line = NULL;
+        size_t n = 0;
+
+        while (file && !is_found && getline(&line, &n, file) > 0) {
+                uint64_t this_id;
+
+                is_found = sscanf(line, "%" SCNu64 " %*u %" SCNu32 ":%" SCNu32, &this_id, ret_major,
+                                  ret_minor) == 3 &&
+                           this_id == id;
+        }
+        free(line);
+        if (file)
+                fclose(file);
+        return is_found;
+}
+
+/*
+ * The number by which the kernel names the file system of the open file FD where it lists mappings,
+ * by our own mounts or those of process PID. stat() can have another one, for each layer of an
+ * overlay and each subvolume of btrfs. False: it is not known, as before Linux 5.8.
+ */
+static bool mount_device_find(int fd, int32_t pid, uint32_t *ret_major, uint32_t *ret_minor)
+{
+        struct statx status;
+        char path[64];
+
+        if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0 ||
+            !(status.stx_mask & STATX_MNT_ID))
+                return false;
+        snprintf(path, sizeof(path), "/proc/%" PRId32 "/mountinfo", pid);
+        return mounts_find("/proc/self/mountinfo", status.stx_mnt_id, ret_major, ret_minor) ||
+               mounts_find(path, status.stx_mnt_id, ret_major, ret_minor);
+}
 
 #define NS UINT64_C(1000000000)
 

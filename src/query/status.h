@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "query/totals.h"
+/*
+ * Status: sums over all processes that a viewer sees, and the metrics
+ */
+
+#include "query/query.h"
+
+typedef struct Totals {
+        uint64_t n_processes, n_bodies, n_live;
+        uint64_t n_silent; /* processes that are in a process gap now */
+        uint64_t horizon;  /* the lowest of all running processes; UINT64_MAX: none runs */
+        uint64_t serial;   /* of the first process that is not counted yet */
+} Totals;
+
+/* No process is counted yet. */
+#define TOTALS_INIT                                                                                \
+        {                                                                                          \
+                .horizon = UINT64_MAX                                                              \
+        }
+
+/*
+ * Counts on. False if the context's turn is over before all processes are counted: call it again in
+ * the next turn. Then the sums are those of about that time.
+ */
+bool totals_count(Totals *totals, const QueryContext *context);
 
 /* Appends all metrics in the text form of OpenMetrics 1.0. TOTALS: complete. */
 void metrics_append(GString *out, const QueryContext *context, const Totals *totals);
