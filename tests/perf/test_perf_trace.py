@@ -251,7 +251,7 @@ def check_explained(tap, programs, snapshot, data, plain):
     tap.equal(wrong[:5], [], 'explain: names of the program are by events, and unknown frames by none')
 
 
-KERNEL_FRAME = re.compile(r'^(\t +ffff[0-9a-f]{12}) (.*)$', re.M)
+KERNEL_FRAME = re.compile(r'^(\t *ffff[0-9a-f]{12}) (.*)$', re.M)
 
 
 def without_kernel(text):
