@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/calltree.h"
 #include "profile/change.h"
 #include "profile/html-lines.h"
+#include "profile/html-samples.h"
 #include "profile/label.h"
 #include "profile/markup.h"
 #include "profile/palette.h"
 #include "profile/summary.h"
 #include "profile/writers.h"
+#include "profile/your-code.h"
 #include "util/json-text.h"
 
 #include <string.h>
 
 /*
- * HTML: a page with the whole call tree, and a script that draws the visible part of it
+ * HTML: a page with all stacks and samples, and a script that draws what is asked for
  *
- * The page's policy lets nothing run but that script, and loads nothing. The tree is three lists, a
- * number for each node, parents before children: its frame, how many steps up from the previous
- * node to the node's parent, and the samples that ended in it. A comparison has two more: the
- * samples before that ended in it, and the colour of its change.
+ * The page's policy lets nothing run but that script, and loads nothing. Its data are frames, the
+ * tree of all stacks, and the samples (html-samples.h); the script makes of them the tree that it
+ * draws, so that it can fold frames, and leave samples out.
  */
 
 typedef struct HtmlPage {
@@ -33,22 +33,42 @@ static void append_title(const HtmlPage *page, const char *name)
         xml_append(page->out->text, page->options->title);
 }
 
-static void append_resource(const HtmlPage *page, const char *name)
+/* The parts of the script, in the order in which they use each other. */
+static const char *const SCRIPTS[] = {"page-data.js",   "page-view.js",   "page-draw.js",
+                                      "page-source.js", "page-tables.js", "page.js"};
+
+/* The style, or the script: a function, whose names are its own. */
+static void append_resource(GString *out, const char *name)
 {
-        resource_append(page->out->text, name);
+        size_t i;
+
+        if (name) {
+                resource_append(out, name);
+                return;
+        }
+        g_string_append(out, "(function () {\n'use strict';\n");
+        for (i = 0; i < G_N_ELEMENTS(SCRIPTS); i++)
+                resource_append(out, SCRIPTS[i]);
+        g_string_append(out, "})();");
+}
+
+/* NAME: NULL is the script. */
+static void append_text(const HtmlPage *page, const char *name)
+{
+        append_resource(page->out->text, name);
 }
 
 /* 'sha256-..' of a script or style that the page's policy allows. */
 static void append_hash(const HtmlPage *page, const char *name)
 {
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_autoptr(GString) text = g_string_new(NULL);
         g_autofree char *base64 = NULL;
         guint8 digest[32];
         gsize n_digest = sizeof(digest);
-        size_t n;
-        const char *text = resource_text(name, &n);
 
-        g_checksum_update(checksum, (const guchar *)text, (gssize)n);
+        append_resource(text, name);
+        g_checksum_update(checksum, (const guchar *)text->str, (gssize)text->len);
         g_checksum_get_digest(checksum, digest, &n_digest);
         base64 = g_base64_encode(digest, n_digest);
         g_string_append_printf(page->out->text, "'sha256-%s'", base64);
@@ -88,7 +108,7 @@ static void append_string_number(GString *out, GHashTable *numbers, const char *
 
 /*
  * A list of frames: [name, begin and end of its short form, module, kind, tier, mark, colour,
- * shade], and, if they are known, the source and the line.
+ * shade, of your code], and, if they are known, the source and the line.
  */
 static void append_frames(const HtmlPage *page)
 {
@@ -115,8 +135,9 @@ static void append_frames(const HtmlPage *page)
                 append_string_number(out, modules, frame->module);
                 g_string_append_printf(out, ",%d", (int)frame->kind);
                 append_string_number(out, tiers, frame->tier);
-                g_string_append_printf(out, ",%d,%d,%u", frame->is_marked, (int)frame_colour(frame),
-                                       frame_shade(frame));
+                g_string_append_printf(out, ",%d,%d,%u,%d", frame->is_marked,
+                                       (int)frame_colour(frame), frame_shade(frame),
+                                       frame_is_yours(frame));
                 if (frame->file) {
                         append_string_number(out, files, frame->file);
                         g_string_append_printf(out, ",%" G_GUINT32_FORMAT, frame->line);
@@ -128,73 +149,28 @@ static void append_frames(const HtmlPage *page)
         html_lines_append(page->out, page->profile, files);
 }
 
-static void append_variants(const HtmlPage *page, const CallTree *tree, const uint32_t *places)
+/* The tree of stacks: of each node but the root its frame, and how far before it its parent is. */
+static void append_tree(const HtmlPage *page)
 {
+        const GArray *nodes = page->profile->nodes;
         GString *out = page->out->text;
-        const char *separator = "\n";
         uint32_t i;
 
-        g_string_append(out, ",\n\"mixed\":[");
-        for (i = call_tree_next(tree, 0, false); i != CALL_NONE;
-             i = call_tree_next(tree, i, false)) {
-                uint32_t j = call_node(tree, i)->variants;
-                const CallVariant *variant = &g_array_index(tree->variants, CallVariant, j);
-
-                if (variant->next == CALL_NONE)
-                        continue;
-                g_string_append(out, separator);
-                separator = ",\n";
-                g_string_append_printf(out, "[%u", places[i]);
-                for (; j != CALL_NONE; j = variant->next) {
-                        variant = &g_array_index(tree->variants, CallVariant, j);
-                        g_string_append_printf(out, ",%u,%" G_GUINT64_FORMAT, variant->frame,
-                                               (guint64)variant->total);
-                }
-                g_string_append_c(out, ']');
+        g_string_append(out, ",\n\"frame\":[");
+        for (i = 1; i < nodes->len; i++) {
+                if (i > 1)
+                        g_string_append_c(out, ',');
+                json_append_u64(out, g_array_index(nodes, StackNode, i).frame);
+                profile_file_flush(page->out);
+        }
+        g_string_append(out, "],\n\"up\":[");
+        for (i = 1; i < nodes->len; i++) {
+                if (i > 1)
+                        g_string_append_c(out, ',');
+                json_append_u64(out, i - 1 - g_array_index(nodes, StackNode, i).parent);
                 profile_file_flush(page->out);
         }
         g_string_append_c(out, ']');
-}
-
-/* The nodes without the root, and, by their position, what only some nodes have. */
-static void append_tree(const HtmlPage *page)
-{
-        g_autofree uint32_t *merged = profile_merge_frames(page->profile, MERGE_TIERS_AND_MARKS);
-        g_autoptr(CallTree) tree = call_tree_new(page->profile, merged);
-        g_autofree uint32_t *places = g_new(uint32_t, tree->nodes->len);
-        GString *out = page->out->text;
-        enum { FRAME, UP, SELF, BEFORE, CHANGE, _MAX };
-        static const char *const NAMES[_MAX] = {"frame", "up", "self", "before", "change"};
-        int list, n_lists = page->profile->has_before ? _MAX : BEFORE;
-        Changes changes;
-
-        changes_init(&changes, tree);
-        for (list = 0; list < n_lists; list++) {
-                uint32_t i, before = 0, place = 0;
-
-                g_string_append_printf(out, ",\n\"%s\":[", NAMES[list]);
-                for (i = call_tree_next(tree, 0, false); i != CALL_NONE;
-                     i = call_tree_next(tree, i, false)) {
-                        const CallNode *node = call_node(tree, i);
-                        uint32_t variant = node->variants;
-                        const uint64_t values[_MAX] = {
-                                [FRAME] = g_array_index(tree->variants, CallVariant, variant).frame,
-                                [UP] = call_node(tree, before)->depth + 1 - node->depth,
-                                [SELF] = node->self,
-                                [BEFORE] = call_node_before(tree, i).self,
-                                [CHANGE] = (uint64_t)(change_step(&changes, i) + CHANGE_STEPS),
-                        };
-
-                        if (before)
-                                g_string_append_c(out, ',');
-                        json_append_u64(out, values[list]);
-                        places[i] = place++;
-                        before = i;
-                        profile_file_flush(page->out);
-                }
-                g_string_append_c(out, ']');
-        }
-        append_variants(page, tree, places);
 }
 
 /* The colours of a comparison. */
@@ -226,9 +202,7 @@ static void append_data(const HtmlPage *page, const char *name)
 {
         GString *out = page->out->text;
         g_autoptr(GString) subtitle = g_string_new(NULL);
-        const char *separator = "";
         Summary summary;
-        Legend legend;
         size_t i;
 
         summary_init(&summary, page->profile);
@@ -241,15 +215,6 @@ static void append_data(const HtmlPage *page, const char *name)
         for (i = 0; i < _COLOUR_MAX; i++)
                 g_string_append_printf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", PALETTE[i].label,
                                        PALETTE[i].rgb);
-        g_string_append(out, "],\n\"legend\":[");
-        legend_init(&legend, page->profile);
-        for (i = 0; i < _COLOUR_MAX; i++) {
-                if (!legend.entries[i].is_shown)
-                        continue;
-                g_string_append_printf(out, "%s[%zu,%" G_GUINT64_FORMAT "]", separator, i,
-                                       (guint64)legend.entries[i].self);
-                separator = ",";
-        }
         if (page->profile->has_before)
                 append_changes(out);
         g_string_append(out, "],\n\"seconds\":[");
@@ -263,6 +228,7 @@ static void append_data(const HtmlPage *page, const char *name)
         g_string_append_c(out, ']');
         append_frames(page);
         append_tree(page);
+        html_samples_append(page->out, page->profile);
         g_string_append_c(out, '}');
 }
 
@@ -272,9 +238,9 @@ static const struct {
         AppendPart *append;
         const char *name;
 } PARTS[] = {
-        {"{{title}}", append_title, NULL},           {"{{style-hash}}", append_hash, "page.css"},
-        {"{{script-hash}}", append_hash, "page.js"}, {"{{style}}", append_resource, "page.css"},
-        {"{{script}}", append_resource, "page.js"},  {"{{data}}", append_data, NULL},
+        {"{{title}}", append_title, NULL},      {"{{style-hash}}", append_hash, "page.css"},
+        {"{{script-hash}}", append_hash, NULL}, {"{{style}}", append_text, "page.css"},
+        {"{{script}}", append_text, NULL},      {"{{data}}", append_data, NULL},
 };
 
 void html_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)

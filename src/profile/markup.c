@@ -43,7 +43,8 @@ void script_append_string(GString *out, const char *text)
                         g_string_append_c(out, *at);
 }
 
-const char *resource_text(const char *name, size_t *ret_n)
+/* The text of a file, N bytes. Static. */
+static const char *resource_text(const char *name, size_t *ret_n)
 {
         size_t i;
 

@@ -16,6 +16,5 @@ void xml_append(GString *out, const char *text);
  */
 void script_append_string(GString *out, const char *text);
 
-/* The text of a file of src/profile/graph, N bytes. Static. */
-const char *resource_text(const char *name, size_t *ret_n);
+/* The text of a file of src/profile/graph. */
 void resource_append(GString *out, const char *name);

@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'
 
 import browser  # pylint: disable=wrong-import-position
 import cases  # pylint: disable=wrong-import-position
+import folds  # pylint: disable=wrong-import-position
 import graphs  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import sources  # pylint: disable=wrong-import-position
@@ -286,7 +287,7 @@ def check_graph_files(tap, tool, directory, name, samples, title):
     tap.check(not [attrs for _, attrs in parsed.tags if {'src', 'href'} & set(attrs)],
               f'{name}: html refers to nothing')
     data = json.loads(parsed.scripts[0])
-    tap.equal((data['title'], sum(data['self'])), (readers.printable(title), len(samples)),
+    tap.equal((data['title'], sum(sum(cells[2::3]) for cells in data['cells'])), (readers.printable(title), len(samples)),
               f'{name}: html has all samples')
 
 
@@ -378,6 +379,7 @@ def main():
         sources.check(tap, tool, directory, program)
         if program:
             graphs.check(tap, tool, directory, program)
+            folds.check(tap, tool, directory, program)
         elif os.environ.get('CI'):
             tap.check(False, 'the graphs in a browser', 'there is no chromium: tests/install')
         else:

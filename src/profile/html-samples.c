@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/html-samples.h"
+
+#include "profile/markup.h"
+#include "profile/summary.h"
+#include "util/json-text.h"
+
+#include <stdlib.h>
+
+#define MAX_BUCKETS 1024u
+#define NO_STACK    UINT32_MAX
+
+/* Samples of one thread in one stack and one bucket. */
+typedef struct Cell {
+        uint32_t thread, bucket, stack;
+        uint64_t count;
+} Cell;
+
+typedef struct HtmlSamples {
+        const Profile *profile;
+        uint32_t *place_of; /* owned: of each thread of the profile, its place among the sorted ones
+                             */
+        uint32_t *sorted;   /* owned: the threads by process */
+        uint32_t *stack_of; /* owned: of each node, the number of the stack that ends there;
+                               NO_STACK: none */
+        uint64_t first, duration; /* ns */
+        uint32_t n_threads, n_buckets;
+} HtmlSamples;
+
+static const Thread *samples_thread(const HtmlSamples *samples, uint32_t place)
+{
+        return &g_array_index(samples->profile->threads, Thread, samples->sorted[place]);
+}
+
+static int thread_compare(gconstpointer a, gconstpointer b, gpointer data)
+{
+        const Profile *profile = data;
+        const Thread *x = &g_array_index(profile->threads, Thread, *(const uint32_t *)a);
+        const Thread *y = &g_array_index(profile->threads, Thread, *(const uint32_t *)b);
+
+        if (x->pid != y->pid)
+                return x->pid < y->pid ? -1 : 1;
+        return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void samples_sort_threads(HtmlSamples *samples)
+{
+        const uint32_t n = samples->profile->threads->len;
+        uint32_t i;
+
+        samples->sorted = g_new(uint32_t, n + 1);
+        samples->place_of = g_new0(uint32_t, n + 1);
+        for (i = 0; i < n; i++)
+                samples->sorted[i] = i;
+        g_qsort_with_data(samples->sorted, (gint)n, sizeof(uint32_t), thread_compare,
+                          (gpointer)samples->profile);
+        /* Calls are compared whatever their process was. */
+        samples->n_threads = samples->profile->has_before ? MIN(n, 1) : n;
+        for (i = 0; i < n; i++)
+                samples->place_of[samples->sorted[i]] = MIN(i, samples->n_threads - 1);
+}
+
+static void samples_number_stacks(HtmlSamples *samples)
+{
+        const GArray *rows = samples->profile->samples;
+        const uint32_t n = samples->profile->nodes->len;
+        uint32_t i, n_stacks = 0;
+
+        samples->stack_of = g_new(uint32_t, n);
+        for (i = 0; i < n; i++)
+                samples->stack_of[i] = NO_STACK;
+        for (i = 0; i < rows->len; i++)
+                samples->stack_of[g_array_index(rows, Sample, i).node] = 0;
+        for (i = 0; i < n; i++)
+                if (samples->stack_of[i] != NO_STACK)
+                        samples->stack_of[i] = n_stacks++;
+}
+
+static int cell_compare(const void *a, const void *b)
+{
+        const Cell *x = a, *y = b;
+
+        if (x->thread != y->thread)
+                return x->thread < y->thread ? -1 : 1;
+        if (x->bucket != y->bucket)
+                return x->bucket < y->bucket ? -1 : 1;
+        return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* Sorts, and adds up what is of the same thread, bucket and stack. */
+static void cells_merge(GArray *cells)
+{
+        Cell *rows = (Cell *)(gpointer)cells->data;
+        guint i, n = 0;
+
+        if (cells->len)
+                qsort(rows, cells->len, sizeof(*rows), cell_compare);
+        for (i = 0; i < cells->len; i++) {
+                if (n && cell_compare(&rows[n - 1], &rows[i]) == 0)
+                        rows[n - 1].count += rows[i].count;
+                else
+                        rows[n++] = rows[i];
+        }
+        g_array_set_size(cells, n);
+}
+
+static uint32_t samples_bucket(const HtmlSamples *samples, uint64_t time)
+{
+        const double part = (double)(time - samples->first) / ((double)samples->duration + 1);
+
+        return MIN((uint32_t)(part * samples->n_buckets), samples->n_buckets - 1);
+}
+
+static GArray *cells_new(const HtmlSamples *samples, bool is_before)
+{
+        const GArray *rows = samples->profile->samples;
+        GArray *cells = g_array_new(FALSE, FALSE, sizeof(Cell));
+        guint i;
+
+        for (i = 0; i < rows->len; i++) {
+                const Sample *sample = &g_array_index(rows, Sample, i);
+                const Cell cell = {
+                        .thread = samples->place_of[sample->thread],
+                        .bucket = is_before ? 0 : samples_bucket(samples, sample->time),
+                        .stack = samples->stack_of[sample->node],
+                        .count = sample->count,
+                };
+
+                if (sample->is_before == is_before)
+                        g_array_append_val(cells, cell);
+        }
+        cells_merge(cells);
+        return cells;
+}
+
+/* Makes buckets larger until there are few enough. */
+static void samples_limit(HtmlSamples *samples, GArray *cells)
+{
+        guint i;
+
+        while (cells->len > HTML_MAX_CELLS && samples->n_buckets > 1) {
+                samples->n_buckets /= 2;
+                for (i = 0; i < cells->len; i++)
+                        g_array_index(cells, Cell, i).bucket /= 2;
+                cells_merge(cells);
+        }
+}
+
+static void append_cells(ProfileFile *out, const HtmlSamples *samples, const GArray *cells,
+                         const char *name)
+{
+        uint32_t thread;
+        guint i = 0;
+
+        g_string_append_printf(out->text, ",\n\"%s\":[", name);
+        for (thread = 0; thread < samples->n_threads; thread++) {
+                const char *separator = "";
+                uint32_t bucket = 0, stack = 0;
+
+                g_string_append(out->text, thread ? ",\n[" : "\n[");
+                for (; i < cells->len; i++) {
+                        const Cell *cell = &g_array_index(cells, Cell, i);
+
+                        if (cell->thread != thread)
+                                break;
+                        if (cell->bucket != bucket)
+                                stack = 0;
+                        g_string_append(out->text, separator);
+                        separator = ",";
+                        json_append_u64(out->text, cell->bucket - bucket);
+                        g_string_append_c(out->text, ',');
+                        json_append_u64(out->text, cell->stack - stack);
+                        g_string_append_c(out->text, ',');
+                        json_append_u64(out->text, cell->count);
+                        bucket = cell->bucket;
+                        stack = cell->stack;
+                        profile_file_flush(out);
+                }
+                g_string_append_c(out->text, ']');
+        }
+        g_string_append_c(out->text, ']');
+}
+
+static void append_stacks(ProfileFile *out, const HtmlSamples *samples)
+{
+        uint32_t i, before = 0, n = 0;
+
+        g_string_append(out->text, ",\n\"stacks\":[");
+        for (i = 1; i < samples->profile->nodes->len; i++) {
+                if (samples->stack_of[i] == NO_STACK)
+                        continue;
+                if (n++)
+                        g_string_append_c(out->text, ',');
+                json_append_u64(out->text, i - before);
+                before = i;
+                profile_file_flush(out);
+        }
+        g_string_append_c(out->text, ']');
+}
+
+/* The name of a process: that of its first thread. */
+static void append_processes(GString *out, const HtmlSamples *samples)
+{
+        uint32_t i;
+        int32_t pid = 0;
+
+        g_string_append(out, ",\n\"processes\":[");
+        for (i = 0; i < samples->n_threads; i++) {
+                const Thread *thread = samples_thread(samples, i);
+
+                if (i && thread->pid == pid)
+                        continue;
+                g_string_append_printf(out, "%s[%d,", i ? ",\n" : "", (int)thread->pid);
+                script_append_string(
+                        out, g_array_index(samples->profile->frames, Frame, thread->comm).name);
+                g_string_append_c(out, ']');
+                pid = thread->pid;
+        }
+        g_string_append_c(out, ']');
+}
+
+static void append_threads(ProfileFile *out, const HtmlSamples *samples)
+{
+        uint32_t i, process = 0;
+
+        g_string_append(out->text, ",\n\"threads\":[");
+        for (i = 0; i < samples->n_threads; i++) {
+                const Thread *thread = samples_thread(samples, i);
+
+                process += i && samples_thread(samples, i - 1)->pid != thread->pid;
+                g_string_append_printf(out->text, "%s[%u,%d,%u]", i ? "," : "", process,
+                                       (int)thread->tid, thread->comm);
+                profile_file_flush(out);
+        }
+        g_string_append_c(out->text, ']');
+}
+
+void html_samples_append(ProfileFile *out, const Profile *profile)
+{
+        HtmlSamples samples = {.profile = profile, .n_buckets = 1};
+        g_autoptr(GArray) cells = NULL;
+        Summary summary;
+
+        summary_init(&summary, profile);
+        samples.first = summary.first;
+        samples.duration = summary.duration;
+        if (samples.duration && !profile->has_before)
+                samples.n_buckets = MAX_BUCKETS;
+        samples_sort_threads(&samples);
+        samples_number_stacks(&samples);
+        cells = cells_new(&samples, false);
+        samples_limit(&samples, cells);
+        append_processes(out->text, &samples);
+        append_threads(out, &samples);
+        g_string_append_printf(out->text, ",\n\"time\":[%" G_GUINT64_FORMAT ",%u]",
+                               (guint64)samples.duration, samples.n_buckets);
+        append_stacks(out, &samples);
+        append_cells(out, &samples, cells, "cells");
+        if (profile->has_before) {
+                g_autoptr(GArray) before = cells_new(&samples, true);
+
+                append_cells(out, &samples, before, "before");
+        }
+        g_free(samples.place_of);
+        g_free(samples.sorted);
+        g_free(samples.stack_of);
+}

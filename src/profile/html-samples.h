@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The samples of a page: how many each thread had in each stack and each piece of time
+ */
+
+#include "profile/data.h"
+#include "profile/profile-file.h"
+
+/* Most counts of samples that pieces of time add: 8 bytes each in the page. */
+#define HTML_MAX_CELLS 200000u
+
+/*
+ * Appends members of the page's data:
+ *
+ * "processes": [pid, title]; "threads", sorted by process: [process, tid, frame of the name];
+ * "time": duration in ns, number of buckets of that;
+ * "stacks": the node of each stack's leaf, as difference to the one before;
+ * "cells": a list for each thread, of three numbers for each of its stacks in a bucket: difference
+ * to the bucket before, to the stack before in the same bucket, and number of samples; in a
+ * comparison "before", the same of the samples that are compared with.
+ *
+ * A comparison has one process, one thread and one bucket. Others have as many buckets, a power of
+ * two, as make no more than HTML_MAX_CELLS counts; or one.
+ */
+void html_samples_append(ProfileFile *out, const Profile *profile);

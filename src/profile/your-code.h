@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Your code: managed code in modules that are not of a shared framework
+ *
+ * A module is of the framework if its path has the directory of a shared framework, or if it has
+ * the name of an assembly of Microsoft.NETCore.App or Microsoft.AspNetCore.App. Packages are not.
+ */
+
+#include "profile/data.h"
+
+bool module_is_framework(const char *path);
+
+/* False for code without a module: nothing says whose it is. */
+bool frame_is_yours(const Frame *frame);
