@@ -4,6 +4,7 @@
 #include "profile/data.h"
 #include "profile/frame-share.h"
 #include "profile/summary.h"
+#include "profile/your-code.h"
 
 #include <string.h>
 
@@ -143,8 +144,30 @@ static void top_append_row(GString *out, const Top *top, const TopRow *row, unsi
         top_append_line(out, line->str, width);
 }
 
-static void top_append_table(GString *out, const Top *top, const char *title,
-                             int (*compare)(const void *, const void *), bool is_managed,
+static bool frame_is_function(const Frame *frame)
+{
+        return frame->kind != FRAME_COMM && frame->kind != FRAME_SESSION;
+}
+
+static bool frame_is_managed(const Frame *frame)
+{
+        return frame->kind == FRAME_MANAGED;
+}
+
+/* The tables: which frames they have, and in which order. */
+typedef struct TopTable {
+        const char *title; /* NULL: "FUNCTION, BY ITS OWN ..." */
+        bool (*has)(const Frame *frame);
+        bool is_by_total; /* else by own samples, and without frames that have none */
+} TopTable;
+
+static const TopTable TABLES[] = {
+        {NULL, frame_is_function, false},
+        {"METHOD, WITH WHAT IT CALLED", frame_is_managed, true},
+        {"METHOD OF YOUR CODE, WITH WHAT IT CALLED", frame_is_yours, true},
+};
+
+static void top_append_table(GString *out, const Top *top, const TopTable *table, const char *own,
                              unsigned n_rows, unsigned width)
 {
         const size_t n = top->profile->frames->len;
@@ -152,16 +175,14 @@ static void top_append_table(GString *out, const Top *top, const char *title,
         unsigned n_shown = 0;
         size_t i;
 
-        qsort(sorted, n, sizeof(TopRow), compare);
+        qsort(sorted, n, sizeof(TopRow), table->is_by_total ? top_compare_total : top_compare_self);
         for (i = 0; i < n && n_shown < n_rows; i++) {
-                const FrameKind kind = top_frame(top, sorted[i].frame)->kind;
-
-                if (kind == FRAME_COMM || kind == FRAME_SESSION ||
-                    (is_managed && kind != FRAME_MANAGED) ||
-                    !(is_managed ? sorted[i].total : sorted[i].self))
+                if (!table->has(top_frame(top, sorted[i].frame)) ||
+                    !(table->is_by_total ? sorted[i].total : sorted[i].self))
                         continue;
                 if (!n_shown++)
-                        g_string_append_printf(out, "\n    SELF   TOTAL  %s\n", title);
+                        g_string_append_printf(out, "\n    SELF   TOTAL  %s\n",
+                                               table->title ? table->title : own);
                 top_append_row(out, top, &sorted[i], width);
         }
 }
@@ -237,9 +258,8 @@ void top_append(GString *out, const Profile *profile, const char *event, unsigne
                 top_take_sample(&top, i, &g_array_index(profile->samples, Sample, i));
         if (unit->is_running)
                 top_append_shares(out, &top, width);
-        top_append_table(out, &top, own, top_compare_self, false, n_rows, width);
-        top_append_table(out, &top, "METHOD, WITH WHAT IT CALLED", top_compare_total, true, n_rows,
-                         width);
+        for (i = 0; i < G_N_ELEMENTS(TABLES); i++)
+                top_append_table(out, &top, &TABLES[i], own, n_rows, width);
         g_free(top.merged);
         g_free(top.rows);
         g_free(top.counted);

@@ -10,7 +10,8 @@
 /*
  * Appends the shares of managed code, of the JIT, of the garbage collector and of the kernel; the
  * N_ROWS frames with most samples of their own, and the managed methods with most samples in them
- * and in what they called. No line is longer than WIDTH columns.
+ * and in what they called: all of them, and those of your code (your-code.h). No line is longer
+ * than WIDTH columns.
  */
 void top_append(GString *out, const Profile *profile, const char *event, unsigned n_rows,
                 unsigned width);

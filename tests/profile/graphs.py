@@ -224,6 +224,18 @@ def check_html(tap, tool, directory, page):
     page.type('/(/')
     page.settle()
     tap.check(graph.text('found').startswith('No match, and not a pattern: '), 'html: an invalid pattern', graph.text('found'))
+    for words, found in (('MEMCPY', '30.0 % match'), ('^mem|^do_', '30.0 % match the pattern'),
+                         # As text, a point is a point.
+                         ('Worker.Run(', '60.0 % match'), ('m.mcpy', '30.0 % match the pattern'), ('zzz', '0 % match the pattern')):
+        page.run("document.getElementById('search').select()")
+        page.type(words)
+        page.settle()
+        tap.equal(graph.text('found'), found, f'html: a search for {words}')
+    page.run("document.getElementById('search').select()")
+    page.type('zzz(')
+    page.settle()
+    tap.check(graph.text('found').startswith('No match, and not a pattern: Unterminated group'),
+              'html: neither text nor a pattern', graph.text('found'))
     page.key('Escape')
     tap.equal(graph.text('found'), '', 'html: Escape ends a search')
 

@@ -291,6 +291,20 @@ def check_graph_files(tap, tool, directory, name, samples, title):
               f'{name}: html has all samples')
 
 
+def check_framework(tap, tool, directory):
+    """No assembly of the runtimes here is your code, wherever it is."""
+    hosts = [pathlib.Path(os.path.realpath(path)).parent for path in [shutil.which('dotnet')] if path]
+    assemblies = sorted({path.name for host in hosts for path in host.glob('shared/*/*/*.dll')})
+    if not assemblies:
+        tap.skip("the framework's assemblies", 'there is no dotnet')
+        return
+    path = directory / 'framework.html'
+    tool.write([cases.Sample(tuple(cases.Frame('A.B()', module='/app/' + name) for name in [*assemblies, 'Mine.dll']))], path)
+    data = json.loads(Page(path.read_text()).scripts[0])
+    tap.equal([data['modules'][row[3]] for row in data['frames'] if row[9]], ['/app/Mine.dll'],
+              f"the framework's {len(assemblies)} assemblies are not your code")
+
+
 def check_files(tap, tool, directory):
     samples = cases.program()
     home = directory / 'files'
@@ -373,6 +387,7 @@ def main():
             check_otlp(tap, tool, directory, label, samples)
             check_graph_files(tap, tool, directory, label, samples, title)
         check_go_pprof(tap, tool, directory)
+        check_framework(tap, tool, directory)
         check_files(tap, tool, directory)
         check_full_disk(tap, tool, directory)
         program = browser.find()

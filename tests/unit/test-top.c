@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whose time the samples are: by the leaf, by what is in the stack, and by the thread
+ * Whose time the samples are: by the leaf, by what is in the stack, and by the thread; and which
+ * methods are of your code
  */
 
 #include "profile/top.h"
@@ -99,12 +100,55 @@ START_TEST(test_share)
 }
 END_TEST
 
+/* Whose code a module is. */
+static const struct {
+        const char *module;
+        FrameKind kind;
+        bool is_yours;
+} MODULES[] = {
+        {"shop.dll", FRAME_MANAGED, true},
+        {"/app/shop.dll", FRAME_MANAGED, true},
+        {"/app/shop.dll", FRAME_NATIVE, false},
+        {"/app/libshop.so", FRAME_NATIVE, false},
+        {NULL, FRAME_MANAGED, false},
+        {"", FRAME_MANAGED, false},
+        {"System.Private.CoreLib.dll", FRAME_MANAGED, false},
+        {"/app/System.Private.CoreLib.dll", FRAME_MANAGED, false},
+        {"System.Private.CoreLib", FRAME_MANAGED, false},
+        {"Microsoft.AspNetCore.dll", FRAME_MANAGED, false},
+        {"mscorlib.dll", FRAME_MANAGED, false},
+        {"netstandard.dll", FRAME_MANAGED, false},
+        {"/dotnet/shared/Microsoft.Other.App/1.0.0/Other.dll", FRAME_MANAGED, false},
+        {"/home/shared/shop.dll", FRAME_MANAGED, true},
+        /* Packages. */
+        {"System.CommandLine.dll", FRAME_MANAGED, true},
+        {"Microsoft.EntityFrameworkCore.dll", FRAME_MANAGED, true},
+        {"system.linq.dll", FRAME_MANAGED, true},
+        {".dll", FRAME_MANAGED, true},
+};
+
+START_TEST(test_your_code)
+{
+        g_autoptr(Profile) profile = profile_new();
+        g_autoptr(GString) text = g_string_new(NULL);
+        const uint32_t frame = profile_frame(profile, &(ProfileFrame){.name = "Work()",
+                                                                      .module = MODULES[_i].module,
+                                                                      .kind = MODULES[_i].kind});
+
+        profile_add(profile, &(ProfileSample){.period = 1, .frames = &frame, .n_frames = 1});
+        top_append(text, profile, NULL, 3, 100);
+        ck_assert_msg((strstr(text->str, "METHOD OF YOUR CODE") != NULL) == MODULES[_i].is_yours,
+                      "%s", text->str);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("top");
         TCase *tcase = tcase_create("top");
 
         tcase_add_loop_test(tcase, test_share, 0, G_N_ELEMENTS(ROWS));
+        tcase_add_loop_test(tcase, test_your_code, 0, G_N_ELEMENTS(MODULES));
         suite_add_tcase(suite, tcase);
         return suite;
 }

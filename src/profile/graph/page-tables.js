@@ -14,7 +14,7 @@ function makeMatcher(words, isIn) {
     return { test: (name) => pattern.test(name), isPattern: !slashes, why: '' };
   } catch (error) {
     return { test: () => false, isPattern: true,
-      why: 'No match, and not a pattern: ' + error.message.replace(/^.*\/: */, '') };
+      why: 'No match, and not a pattern: ' + error.message.replace(/^.*\/\w*: */, '') };
   }
 }
 const isInAnyName = (isText) => listed.some((frame) => isText(frame.name)) ||
