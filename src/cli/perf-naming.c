@@ -582,6 +582,7 @@ static bool run_profile(Naming *naming, GError **error)
         bool ok;
 
         perf_profile_init(&profile, naming->job->activity, naming->job->into);
+        run.profile = profile.profile;
         profile.is_weighed = profile_event_unit(naming->event)->is_weighed;
         profile.is_before = naming->job->is_before;
         profile.has_logical = !naming->options->is_physical;

@@ -274,14 +274,8 @@ static char *program_of_command(const char *command)
 static int naming_take_process(const clrsym_process *process, void *data)
 {
         SampleNaming *naming = data;
-        const Settings *settings = &naming->run->namer.settings;
-        int32_t pid = process->pid;
-        size_t i;
+        const int32_t pid = perf_run_pid(naming->run, process);
 
-        for (i = 0; i < settings->n_maps; i++)
-                if (settings->maps[i].pid == process->pid &&
-                    settings->maps[i].pid_ns == process->pid_ns)
-                        pid = settings->maps[i].perf_pid;
         if (process->command && *process->command)
                 g_hash_table_insert(naming->programs, GINT_TO_POINTER(pid),
                                     program_of_command(process->command));

@@ -102,11 +102,36 @@ bool perf_run_begin(PerfRun *run)
                           &target);
 }
 
+int32_t perf_run_pid(const PerfRun *run, const clrsym_process *process)
+{
+        const Settings *settings = &run->namer.settings;
+        size_t i;
+
+        for (i = 0; i < settings->n_maps; i++)
+                if (settings->maps[i].pid == process->pid &&
+                    (!settings->maps[i].has_pid_ns || settings->maps[i].pid_ns == process->pid_ns))
+                        return settings->maps[i].perf_pid;
+        return settings->is_mapped_only ? -1 : process->pid;
+}
+
+static int perf_run_take_process(const clrsym_process *process, void *data)
+{
+        const PerfRun *run = data;
+        const int32_t pid = perf_run_pid(run, process);
+
+        if (pid >= 0)
+                profile_set_command(run->profile, pid, process->command);
+        return 0;
+}
+
 bool perf_run_end(PerfRun *run, bool is_whole, PerfResult *ret_result, GError **error)
 {
         const bool ok = is_whole && namer_end(&run->namer);
         char line[300];
 
+        /* Without them, titles are names of threads. */
+        if (ok && run->profile && run->namer.resolver.handle)
+                clrsym_processes(run->namer.resolver.handle, perf_run_take_process, run);
         if (ok) {
                 images_report(&run->namer.images);
                 if (namer_report_costly(&run->namer, line, sizeof(line)))

@@ -7,6 +7,7 @@
  */
 
 #include "perf/namer.h"
+#include "profile/profile.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -18,6 +19,8 @@ typedef struct PerfRun {
         const SampleSink *sink; /* borrowed */
         clrsym *handle;         /* borrowed: NULL: the settings say where names come from */
         const OsrCallers *callers; /* borrowed; NULL: none */
+        Profile *profile; /* borrowed: gets the command lines of processes; NULL: nobody wants them
+                           */
 
         /* During the run */
         Namer namer;
@@ -34,6 +37,8 @@ typedef struct PerfResult {
 
 /* Makes the Namer ready. False: perf_run_end() says why. */
 bool perf_run_begin(PerfRun *run);
+/* The pid that the samples have for a process that the events know, or -1: none. */
+int32_t perf_run_pid(const PerfRun *run, const clrsym_process *process);
 /* Prints the rest, if IS_WHOLE, and ends the Namer. False with ERROR set, unless it was set before
  * or the reader of the output is gone. */
 bool perf_run_end(PerfRun *run, bool is_whole, PerfResult *ret_result, GError **error);

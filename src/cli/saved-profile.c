@@ -163,6 +163,22 @@ static void saved_put_sample(ProfileFile *file, const Profile *profile, const Sa
         profile_file_flush(file);
 }
 
+static void saved_put_processes(ProfileFile *file, const Profile *profile)
+{
+        GHashTableIter iter;
+        gpointer pid, command;
+
+        g_hash_table_iter_init(&iter, profile->commands);
+        while (g_hash_table_iter_next(&iter, &pid, &command)) {
+                const StreamProcess row = {GPOINTER_TO_INT(pid)};
+                const size_t n = strlen(command);
+
+                saved_put_record(file, STREAM_PROCESS, sizeof(row) + n);
+                saved_put(file, &row, sizeof(row));
+                saved_put(file, command, n);
+        }
+}
+
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                          GError **error)
 {
@@ -175,6 +191,7 @@ bool saved_profile_write(const Profile *profile, const char *path, const Profile
         if (!profile_file_open(&file, path, /* gzip= */ true, error))
                 return false;
         saved_put_header(&file, options);
+        saved_put_processes(&file, profile);
         for (i = 0; i < profile->frames->len; i++)
                 saved_put_frame(&file, &g_array_index(profile->frames, Frame, i), &n_frames,
                                 &n_texts, &numbers[i]);
@@ -232,7 +249,8 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
 
         if (!saved_read_exactly(stream, &header, sizeof(header)))
                 return false;
-        is_own = memcmp(header.magic, SAVED_MAGIC, N_MAGIC) == 0;
+        is_own = memcmp(header.magic, SAVED_MAGIC, N_MAGIC) == 0 ||
+                 memcmp(header.magic, SAVED_FIRST_MAGIC, N_MAGIC) == 0;
         *ret_is_other = !is_own && memcmp(header.magic, SAVED_KIND, strlen(SAVED_KIND)) == 0;
         if (!is_own || header.order != SAVED_ORDER || header.n_title > MAX_TEXT ||
             header.n_event > MAX_TEXT || !saved_read_text(stream, header.n_title, &saved->title) ||
@@ -246,7 +264,8 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
 /* What a line and a checksum are of comes after them. */
 typedef struct SavedReading {
         SampleSink sink;
-        char *file; /* owned: the source of the next frame; NULL: not known */
+        Profile *profile; /* borrowed: of SINK */
+        char *file;       /* owned: the source of the next frame; NULL: not known */
         uint32_t line;
         char *checksum; /* owned: the same */
 } SavedReading;
@@ -302,6 +321,13 @@ static void saved_take_checksum(void *data, const char *checksum)
         reading->checksum = g_strdup(checksum);
 }
 
+static void saved_take_process(void *data, int32_t pid, const char *command)
+{
+        const SavedReading *reading = data;
+
+        profile_set_command(reading->profile, pid, command);
+}
+
 /* Reads to the end. */
 static bool saved_read_stream(gzFile stream, StreamReader *reader)
 {
@@ -325,8 +351,9 @@ static bool saved_read_stream(gzFile stream, StreamReader *reader)
 static bool saved_read_samples(gzFile stream, SavedProfile *saved)
 {
         static const StreamCalls CALLS = {saved_take_frame, saved_take_sample, saved_take_line,
-                                          saved_take_checksum};
-        SavedReading reading = {.sink = perf_profile_sink(&saved->samples)};
+                                          saved_take_checksum, saved_take_process};
+        SavedReading reading = {.sink = perf_profile_sink(&saved->samples),
+                                .profile = saved->samples.profile};
         StreamReader *reader = stream_reader_new(&CALLS, &reading);
         const bool ok = reader && saved_read_stream(stream, reader);
 

@@ -17,8 +17,10 @@
 #define SAVED_ENDING ".clrsym"
 /* The files of every version begin with the first. */
 #define SAVED_KIND  "clrsym samples "
-#define SAVED_MAGIC SAVED_KIND "1\n"
-#define SAVED_ORDER UINT32_C(0x01020304)
+#define SAVED_MAGIC SAVED_KIND "2\n"
+/* The first version has no command lines; else it is the same. */
+#define SAVED_FIRST_MAGIC SAVED_KIND "1\n"
+#define SAVED_ORDER       UINT32_C(0x01020304)
 
 /* A file appears when it is whole, as with profile_write(). */
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,

@@ -105,6 +105,24 @@ static bool take_checksum(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
+static bool stream_take_process(StreamReader *reader, const char *at, size_t n)
+{
+        StreamProcess process;
+
+        if (n <= sizeof(process))
+                return false;
+        memcpy(&process, at, sizeof(process));
+        n -= sizeof(process);
+        if (memchr(at + sizeof(process), '\0', n) ||
+            !array_grow(&reader->words, &reader->words_size, n + 1, 1))
+                return false;
+        memcpy(reader->words, at + sizeof(process), n);
+        reader->words[n] = '\0';
+        if (reader->calls->process)
+                reader->calls->process(reader->data, process.pid, reader->words);
+        return true;
+}
+
 static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
@@ -162,6 +180,8 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
                 return take_line(reader, at, header->size);
         case STREAM_CHECKSUM:
                 return take_checksum(reader, at, header->size);
+        case STREAM_PROCESS:
+                return stream_take_process(reader, at, header->size);
         case STREAM_END:
                 reader->is_whole = true;
                 return header->size == 0;

@@ -29,6 +29,7 @@ typedef enum StreamType {
         STREAM_END,
         STREAM_LINE,     /* StreamLine and the source's path: of the frame that comes next */
         STREAM_CHECKSUM, /* the source's, in hexadecimal digits: of the frame that comes next */
+        STREAM_PROCESS,  /* StreamProcess and its command line */
 } StreamType;
 
 typedef struct StreamHeader {
@@ -49,6 +50,10 @@ typedef struct StreamLine {
         uint32_t line; /* from 1 */
 } StreamLine;
 
+typedef struct StreamProcess {
+        int32_t pid; /* as the samples have it */
+} StreamProcess;
+
 typedef struct StreamSample {
         uint64_t time; /* ns, of perf's clock */
         uint64_t period;
@@ -66,6 +71,8 @@ typedef struct StreamCalls {
         void (*line)(void *data, uint32_t line, const char *file);
         /* The checksum of its source. NULL: checksums do not count. */
         void (*checksum)(void *data, const char *checksum);
+        /* NULL: command lines do not count. */
+        void (*process)(void *data, int32_t pid, const char *command);
 } StreamCalls;
 
 typedef struct StreamReader StreamReader;

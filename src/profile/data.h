@@ -57,6 +57,7 @@ struct Profile {
         GArray *threads;         /* of Thread */
         PairIndex thread_index;  /* pid and tid -> number of the thread + 1 */
         GArray *samples;         /* of Sample */
+        GHashTable *commands;    /* pid -> command line, printable (of STRINGS) */
         uint64_t count;          /* sum of all samples' */
         bool has_before;         /* a sample is_before: the profile is a comparison */
 };

@@ -198,7 +198,16 @@ static void append_stacks(ProfileFile *out, const HtmlSamples *samples)
         g_string_append_c(out->text, ']');
 }
 
-/* The name of a process: that of its first thread. */
+/* By its command line; if it is not known, by the name of its first thread. */
+static const char *samples_process_title(const HtmlSamples *samples, const Thread *thread)
+{
+        const char *command =
+                g_hash_table_lookup(samples->profile->commands, GINT_TO_POINTER(thread->pid));
+
+        return command ? command
+                       : g_array_index(samples->profile->frames, Frame, thread->comm).name;
+}
+
 static void append_processes(GString *out, const HtmlSamples *samples)
 {
         uint32_t i;
@@ -211,8 +220,7 @@ static void append_processes(GString *out, const HtmlSamples *samples)
                 if (i && thread->pid == pid)
                         continue;
                 g_string_append_printf(out, "%s[%d,", i ? ",\n" : "", (int)thread->pid);
-                script_append_string(
-                        out, g_array_index(samples->profile->frames, Frame, thread->comm).name);
+                script_append_string(out, samples_process_title(samples, thread));
                 g_string_append_c(out, ']');
                 pid = thread->pid;
         }

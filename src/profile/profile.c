@@ -40,6 +40,7 @@ Profile *profile_new(void)
                 .path = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .threads = g_array_new(FALSE, FALSE, sizeof(Thread)),
                 .samples = g_array_new(FALSE, FALSE, sizeof(Sample)),
+                .commands = g_hash_table_new(NULL, NULL),
         };
         pair_index_init(&profile->node_index);
         pair_index_init(&profile->thread_index);
@@ -51,6 +52,7 @@ void profile_free(Profile *profile)
 {
         if (!profile)
                 return;
+        g_hash_table_unref(profile->commands);
         g_array_unref(profile->samples);
         pair_index_deinit(&profile->thread_index);
         g_array_unref(profile->threads);
@@ -87,6 +89,14 @@ static uint32_t frame_keep(Profile *profile, const Frame *frame)
         g_hash_table_insert(profile->frame_index, g_memdup2(frame, sizeof(*frame)),
                             GUINT_TO_POINTER(number));
         return number;
+}
+
+void profile_set_command(Profile *profile, int32_t pid, const char *command)
+{
+        const char *kept = string_keep(profile, command);
+
+        if (kept)
+                g_hash_table_insert(profile->commands, GINT_TO_POINTER(pid), (gpointer)kept);
 }
 
 /* The name of a frame without one: "[libc.so.6]". */

@@ -89,9 +89,15 @@ static void see_checksum(void *data, const char *checksum)
         FUZZ_REQUIRE(*checksum && strspn(checksum, "0123456789abcdef") == strlen(checksum));
 }
 
+static void see_process(void *data, int32_t pid, const char *command)
+{
+        FUZZ_REQUIRE(*command);
+}
+
 static void read_stream(FuzzInput *input)
 {
-        static const StreamCalls CALLS = {see_frame, see_sample, see_line, see_checksum};
+        static const StreamCalls CALLS = {see_frame, see_sample, see_line, see_checksum,
+                                          see_process};
         size_t n_piece = fuzz_take(input, 1);
         Seen seen = {0};
         StreamReader *reader = stream_reader_new(&CALLS, &seen);

@@ -46,8 +46,9 @@ def escape(text):
                    for byte in (text if isinstance(text, bytes) else text.encode()))
 
 
-def text(samples):
-    numbers, lines = {}, []
+def text(samples, commands=None):
+    """COMMANDS: pid -> command line."""
+    numbers, lines = {}, [f'P\t{pid}\t{command}' for pid, command in (commands or {}).items()]
     stacks = {}  # by the tuple itself: equal ones take long to find
     for sample in samples:
         for frame in () if id(sample.frames) in stacks else sample.frames:

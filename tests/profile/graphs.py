@@ -317,6 +317,40 @@ def check_controls(tap, page, graph, main, run):
     page.prefer('light')
 
 
+def check_processes(tap, tool, directory, page):
+    """A row of processes, by their command lines, or by the name of the first thread."""
+    path = directory / 'processes.html'
+    work, wait = cases.Frame('A.Work()'), cases.Frame('A.Wait()')
+    samples = [cases.Sample((work,), 'app', 9, 9)] * 6 + [cases.Sample((work,), 'pool', 9, 11)] * 5 + \
+        [cases.Sample((wait,), 'pool', 7, 8)] * 4 + [cases.Sample((work,), 'other', 7, 7)] * 3 + \
+        [cases.Sample((), 'app', 5, 5)] * 2
+    page.open(tool.write(samples, path, commands={9: 'dotnet <b>app.dll</b>', 100: 'not there'}))
+    graph = Graph(page)
+    command = 'dotnet <b>app.dll</b>'
+    tap.equal(graph.walk(), {
+        (): [(20, 0)], (command,): [(11, 0)], (command, 'app'): [(6, 0)], (command, 'app', 'A.Work()'): [(6, 6)],
+        (command, 'pool'): [(5, 0)], (command, 'pool', 'A.Work()'): [(5, 5)], ('other',): [(7, 0)],
+        ('other', 'pool'): [(4, 0)], ('other', 'pool', 'A.Wait()'): [(4, 4)], ('other', 'other'): [(3, 0)],
+        ('other', 'other', 'A.Work()'): [(3, 3)], ('app',): [(2, 0)], ('app', 'app'): [(2, 2)]}, 'processes: a row')
+    graph.point(1, .1)
+    tap.check('process 9' in graph.details(), 'processes: with their pid', graph.details())
+    page.key('/')
+    page.type('app.dll')
+    page.settle()
+    tap.equal(graph.text('found'), '55.0 % match', 'processes: are found by their command line')
+    page.key('Escape')
+    page.run('document.activeElement.blur()')
+    page.key('p')
+    tap.equal(graph.walk(), {
+        (): [(20, 0)], ('app',): [(8, 2)], ('app', 'A.Work()'): [(6, 6)], ('pool',): [(9, 0)],
+        ('pool', 'A.Work()'): [(5, 5)], ('pool', 'A.Wait()'): [(4, 4)], ('other',): [(3, 0)],
+        ('other', 'A.Work()'): [(3, 3)]}, 'processes: folded')
+    quiet(tap, page, path, 'processes')
+    page.open(tool.write(samples[:3], path))
+    tap.check(Graph(page).point(1, .1) == 'app' and page.run("document.getElementById('processes').hidden"),
+              'processes: no row for one of them')
+
+
 def check_hostile(tap, tool, directory, page):
     """Nothing that a name says is done."""
     samples = cases.hostile(3)
@@ -380,5 +414,5 @@ def check_large(tap, tool, directory, page):
 
 def check(tap, tool, directory, program):
     with browser.Browser(program) as page:
-        for part in (check_svg, check_html, check_hostile, check_large):
+        for part in (check_svg, check_html, check_processes, check_hostile, check_large):
             part(tap, tool, directory, page)

@@ -13,6 +13,7 @@
  * Lines of fields between tabs, with backslashes as in C:
  * F KIND TIER MARK MODULE NAME FILE LINE CHECKSUM
  *                                   the next frame, counted from 0; "-": no tier, no module
+ * P PID COMMAND
  * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
  */
 
@@ -89,6 +90,8 @@ static void read_profile(Profile *profile)
                 n_fields = g_strv_length(fields);
                 if (n_fields == 9 && g_str_equal(fields[0], "F"))
                         add_frame(profile, numbers, fields);
+                else if (n_fields == 3 && g_str_equal(fields[0], "P"))
+                        profile_set_command(profile, atoi(fields[1]), fields[2]);
                 else if (n_fields == 7 && g_str_equal(fields[0], "S"))
                         add_sample(profile, numbers, fields);
                 else

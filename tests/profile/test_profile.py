@@ -33,14 +33,16 @@ class Tool:
     def __init__(self, program):
         self.program = program
 
-    def run(self, samples, *arguments, **options):
-        return subprocess.run([self.program, *map(str, arguments)], input=cases.text(samples),
-                              capture_output=True, check=False, timeout=120, **options)
+    def run(self, samples, *arguments, commands=None):
+        return subprocess.run([self.program, *map(str, arguments)], input=cases.text(samples, commands),
+                              capture_output=True, check=False, timeout=120)
 
-    def write(self, samples, *arguments):
-        done = self.run(samples, *arguments)
+    def write(self, samples, path, *arguments, commands=None):
+        """Returns the path."""
+        done = self.run(samples, path, *arguments, commands=commands)
         if done.returncode:
             raise RuntimeError(done.stderr.decode())
+        return path
 
 
 def check_folded(tap, tool, directory, name, samples):

@@ -70,16 +70,23 @@ static void take_checksum(void *data, const char *checksum)
         g_string_append_printf(data, "%s ", checksum);
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample, take_line, take_checksum};
+static void take_process(void *data, int32_t pid, const char *command)
+{
+        g_string_append_printf(data, "%d: %s\n", (int)pid, command);
+}
+
+static const StreamCalls CALLS = {take_frame, take_sample, take_line, take_checksum, take_process};
 
 static GByteArray *whole(void)
 {
         static const uint32_t STACK[] = {1, 0, 1};
         static const StreamLine LINE = {12};
+        static const StreamProcess PROCESS = {10};
         GByteArray *bytes = g_byte_array_new();
 
         g_byte_array_append(bytes, (const guint8 *)STREAM_MAGIC, STREAM_N_MAGIC);
         put(bytes, STREAM_TEXT, "cpu-clock", 9, "", 0);
+        put(bytes, STREAM_PROCESS, &PROCESS, sizeof(PROCESS), "dotnet a.dll", 12);
         put(bytes, STREAM_CHECKSUM, "0aff", 4, "", 0);
         put(bytes, STREAM_LINE, &LINE, sizeof(LINE), "/a.cs", 5);
         put_frame(bytes, "N.T.M()", "App.dll", NAMED_MANAGED);
@@ -91,7 +98,8 @@ static GByteArray *whole(void)
         return bytes;
 }
 
-static const char WHOLE[] = "0aff /a.cs:12 0 N.T.M() (App.dll)\n"
+static const char WHOLE[] = "10: dotnet a.dll\n"
+                            "0aff /a.cs:12 0 N.T.M() (App.dll)\n"
                             "3  ()\n"
                             "cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
                             " cpu-clock 10 -1 12345678901:\n";

@@ -54,6 +54,7 @@ static Profile *profile_make(void)
                         stack[k] = numbers[(i * 7 + k * k) % G_N_ELEMENTS(FRAMES)];
                 profile_add(profile, &sample);
         }
+        profile_set_command(profile, 10, "dotnet a.dll \033");
         return profile;
 }
 

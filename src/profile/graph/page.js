@@ -69,6 +69,7 @@ function rebuild() {
 const SWITCHES = [
   { id: 'before', setting: 'isBefore', isUseful: () => isComparison },
   { id: 'yours', setting: 'foldsExternal', isUseful: () => listed.some((frame) => frame.isYours) },
+  { id: 'processes', setting: 'hasProcesses', isUseful: () => data.processes.length > 1 },
   { id: 'unnamed', setting: 'foldsUnnamed', isUseful: () => listed.some((frame) => frame.isUnnamed) },
 ];
 function toggle({ id, setting, isUseful }) {
@@ -220,7 +221,7 @@ canvas.addEventListener('keydown', (event) => {
 const press = (id) => () => $(id).click();
 const SHORTCUTS = {
   '/': () => $('search').focus(), b: press('before'), f: flip, s: toggleSource, t: toggleTheme, y: press('yours'),
-  u: press('unnamed'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
+  p: press('processes'), u: press('unnamed'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
 };
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
