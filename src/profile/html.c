@@ -35,7 +35,8 @@ static void append_title(const HtmlPage *page, const char *name)
 
 /* The parts of the script, in the order in which they use each other. */
 static const char *const SCRIPTS[] = {"page-data.js",   "page-view.js",   "page-draw.js",
-                                      "page-source.js", "page-tables.js", "page.js"};
+                                      "page-source.js", "page-tables.js", "page-callers.js",
+                                      "page.js"};
 
 /* The style, or the script: a function, whose names are its own. */
 static void append_resource(GString *out, const char *name)

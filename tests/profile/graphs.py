@@ -149,9 +149,9 @@ class Graph:
 
         def visit(path):
             name, facts = self.details().split('\n')[:2]
-            numbers = re.match(r'([\d,]+) .*?itself ([\d,]+)', facts)
+            numbers = re.match(r'([\d,]+) (?:.*?itself ([\d,]+))?', facts)
             path = (*path, name)
-            rows.setdefault(path[1:], []).append(tuple(int(text.replace(',', '')) for text in numbers.groups()))
+            rows.setdefault(path[1:], []).append(tuple(int((text or '0').replace(',', '')) for text in numbers.groups()))
             if self.moves('ArrowDown'):
                 visit(path)
                 while self.moves('ArrowRight'):

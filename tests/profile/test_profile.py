@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
 
 import browser  # pylint: disable=wrong-import-position
+import callers  # pylint: disable=wrong-import-position
 import cases  # pylint: disable=wrong-import-position
 import folds  # pylint: disable=wrong-import-position
 import graphs  # pylint: disable=wrong-import-position
@@ -397,6 +398,7 @@ def main():
         if program:
             graphs.check(tap, tool, directory, program)
             folds.check(tap, tool, directory, program)
+            callers.check(tap, tool, directory, program)
         elif os.environ.get('CI'):
             tap.check(False, 'the graphs in a browser', 'there is no chromium: tests/install')
         else:

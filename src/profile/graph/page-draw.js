@@ -188,7 +188,23 @@ function shares(node, word) {
   return [...sums].filter(([text, samples]) => text && samples).sort((a, b) => b[1] - a[1])
     .map(([text, samples]) => text + ' ' + share(samples, view.total[node]));
 }
+/* A caller, by the samples of the method that it leads to. */
+function describeCaller(node) {
+  const { name, kind, module } = view.frame[node];
+  const whose = node ? 'of ' + view.frame[0].name + ' by this caller' : 'with what it called \u00b7 its callers are below';
+  const numbers = [view.total, view.otherTotal].map((totals, i) =>
+    count(totals[node]) + ' (' + share(totals[node], i ? view.otherWhole : view.whole) + ')');
+  const samples = [numbers[0].replace(' (', ' ' + data.noun + (view.total[node] === 1 ? ' (' : 's (')) + ' ' + whose];
+  if (node)
+    samples.push(share(view.total[node], view.total[0]) + ' of its samples');
+  if (isComparison)
+    samples.push((settings.isBefore ? 'after ' : 'before ') + numbers[1]);
+  return [element('div', 'name', name), element('div', 'facts', [kind, module].filter(Boolean).join(' \u00b7 ')),
+    element('div', 'facts', samples.join(' \u00b7 '))];
+}
 function describe(node) {
+  if (view.isCallers)
+    return describeCaller(node);
   const frame = view.frame[node], isRun = view.key[node] < 0 || view.key[node] >= EXTERNAL;
   const what = [frame.kind, frame.module].filter(Boolean);
   const tierOf = (other) => (other.tier || other.isMarked ? other.tier || 'tier unknown' : '') +

@@ -125,12 +125,22 @@ function methodRow(method) {
   button.addEventListener('click', () => {
     $('search').value = method.name;
     toggleTable(false);
+    if (callersOf >= 0)
+      showCallers(-1);
     search();
     nextMatch(1);
     canvas.focus();
   });
   const line = element('div', '', '');
-  line.append(swatch, button);
+  const callers = element('button', 'callers', 'callers');
+  callers.type = 'button';
+  callers.title = 'What called it';
+  callers.addEventListener('click', () => {
+    toggleTable(false);
+    showCallers(method.number);
+    canvas.focus();
+  });
+  line.append(swatch, button, callers);
   name.append(line);
   module.title = method.module;
   row.append(name, module);

@@ -1,12 +1,15 @@
 /* Mouse, keys and controls. */
-function zoom(node) {
-  zoomed = selected = node;
+function zoomTo(node, newSelected) {
+  zoomed = node;
+  selected = newSelected;
   $('reset').disabled = !node;
-  showDetails(node);
+  $('callers').disabled = callersOf < 0 && !hasCallers(view.key[selected]);
+  showDetails(selected);
   showSource();
-  scrollToNode(node);
+  scrollToNode(selected);
   redraw();
 }
+const zoom = (node) => zoomTo(node, node);
 function select(node) {
   /* What the zoom hides cannot be selected: out of the zoom then. */
   if (node < zoomed || node >= view.end[zoomed]) {
@@ -18,11 +21,7 @@ function select(node) {
     if (at !== zoomed)
       zoom(at);
   }
-  selected = node;
-  showDetails(node);
-  showSource();
-  scrollToNode(node);
-  redraw();
+  zoomTo(zoomed, node);
 }
 
 /* The keys of the nodes from the root to a node, without it. */
@@ -48,7 +47,8 @@ function nodeOfKeys(keys) {
 /* Makes the tree anew, by the settings. What was zoomed and selected stays, if it is there. */
 function rebuild() {
   const zoomKeys = keysTo(zoomed), keys = keysTo(selected);
-  view = tree = makeView();
+  tree = makeView();
+  view = callersOf < 0 ? tree : makeCallers(callersOf);
   methods = null;
   hovered = -1;
   tip.hidden = true;
@@ -56,12 +56,10 @@ function rebuild() {
   selected = nodeOfKeys(keys);
   if (selected < zoomed || selected >= view.end[zoomed])
     selected = zoomed;
-  $('reset').disabled = !zoomed;
   showLegend();
-  showDetails(selected);
-  showSource();
   if (!graph.hidden)
     resize();
+  zoomTo(zoomed, selected);
   search();
 }
 
@@ -221,15 +219,17 @@ canvas.addEventListener('keydown', (event) => {
 const press = (id) => () => $(id).click();
 const SHORTCUTS = {
   '/': () => $('search').focus(), b: press('before'), f: flip, s: toggleSource, t: toggleTheme, y: press('yours'),
-  p: press('processes'), u: press('unnamed'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
+  p: press('processes'), u: press('unnamed'), c: press('callers'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
 };
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
     if (query) {
       $('search').value = '';
       search();
-    } else {
+    } else if (zoomed || callersOf < 0) {
       zoom(0);
+    } else {
+      showCallers(-1);
     }
   } else if (SHORTCUTS[event.key] && event.target !== $('search') && !event.ctrlKey &&
       !event.altKey && !event.metaKey) {
@@ -249,6 +249,10 @@ $('search').addEventListener('keydown', (event) => {
     search();
     nextMatch(event.shiftKey ? -1 : 1);
   }
+});
+$('callers').addEventListener('click', () => {
+  toggleTable(false);
+  showCallers(callersOf < 0 ? view.key[selected] : -1);
 });
 $('reset').addEventListener('click', () => zoom(0));
 $('flip').addEventListener('click', flip);
@@ -273,4 +277,4 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
   (event) => setTheme(event.matches));
 new ResizeObserver(resize).observe(graph);
 resize();
-showDetails(0);
+zoom(0);
