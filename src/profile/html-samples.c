@@ -2,6 +2,7 @@
 #include "profile/html-samples.h"
 
 #include "profile/markup.h"
+#include "profile/profile-marker.h"
 #include "profile/summary.h"
 #include "util/json-text.h"
 
@@ -76,32 +77,61 @@ static void samples_number_stacks(HtmlSamples *samples)
                         samples->stack_of[i] = n_stacks++;
 }
 
-static int cell_compare(const void *a, const void *b)
+static int numbers_compare(uint32_t a, uint32_t b)
 {
-        const Cell *x = a, *y = b;
-
-        if (x->thread != y->thread)
-                return x->thread < y->thread ? -1 : 1;
-        if (x->bucket != y->bucket)
-                return x->bucket < y->bucket ? -1 : 1;
-        return (x->stack > y->stack) - (x->stack < y->stack);
+        return (a > b) - (a < b);
 }
 
-/* Sorts, and adds up what is of the same thread, bucket and stack. */
+static int cell_compare_by_stack(const void *a, const void *b)
+{
+        const Cell *x = a, *y = b;
+        int r = numbers_compare(x->thread, y->thread);
+
+        r = r ? r : numbers_compare(x->stack, y->stack);
+        return r ? r : numbers_compare(x->bucket, y->bucket);
+}
+
+static int cell_compare_by_bucket(const void *a, const void *b)
+{
+        const Cell *x = a, *y = b;
+        int r = numbers_compare(x->thread, y->thread);
+
+        r = r ? r : numbers_compare(x->bucket, y->bucket);
+        return r ? r : numbers_compare(x->stack, y->stack);
+}
+
+static void cells_sort(GArray *cells, int (*compare)(const void *, const void *))
+{
+        if (cells->len)
+                qsort(cells->data, cells->len, sizeof(Cell), compare);
+}
+
+/* Adds up what is of the same thread, stack and bucket, and next to each other. */
 static void cells_merge(GArray *cells)
 {
         Cell *rows = (Cell *)(gpointer)cells->data;
         guint i, n = 0;
 
-        if (cells->len)
-                qsort(rows, cells->len, sizeof(*rows), cell_compare);
         for (i = 0; i < cells->len; i++) {
-                if (n && cell_compare(&rows[n - 1], &rows[i]) == 0)
+                if (n && cell_compare_by_stack(&rows[n - 1], &rows[i]) == 0)
                         rows[n - 1].count += rows[i].count;
                 else
                         rows[n++] = rows[i];
         }
         g_array_set_size(cells, n);
+}
+
+/* Makes buckets larger until there are few enough. The cells are sorted by stack, and stay so. */
+static void samples_limit(HtmlSamples *samples, GArray *cells)
+{
+        guint i;
+
+        while (cells->len > HTML_MAX_CELLS && samples->n_buckets > 1) {
+                samples->n_buckets /= 2;
+                for (i = 0; i < cells->len; i++)
+                        g_array_index(cells, Cell, i).bucket /= 2;
+                cells_merge(cells);
+        }
 }
 
 static uint32_t samples_bucket(const HtmlSamples *samples, uint64_t time)
@@ -111,7 +141,8 @@ static uint32_t samples_bucket(const HtmlSamples *samples, uint64_t time)
         return MIN((uint32_t)(part * samples->n_buckets), samples->n_buckets - 1);
 }
 
-static GArray *cells_new(const HtmlSamples *samples, bool is_before)
+/* Sorted by bucket. Makes the buckets larger if there are too many cells. */
+static GArray *cells_new(HtmlSamples *samples, bool is_before)
 {
         const GArray *rows = samples->profile->samples;
         GArray *cells = g_array_new(FALSE, FALSE, sizeof(Cell));
@@ -129,21 +160,11 @@ static GArray *cells_new(const HtmlSamples *samples, bool is_before)
                 if (sample->is_before == is_before)
                         g_array_append_val(cells, cell);
         }
+        cells_sort(cells, cell_compare_by_stack);
         cells_merge(cells);
+        samples_limit(samples, cells);
+        cells_sort(cells, cell_compare_by_bucket);
         return cells;
-}
-
-/* Makes buckets larger until there are few enough. */
-static void samples_limit(HtmlSamples *samples, GArray *cells)
-{
-        guint i;
-
-        while (cells->len > HTML_MAX_CELLS && samples->n_buckets > 1) {
-                samples->n_buckets /= 2;
-                for (i = 0; i < cells->len; i++)
-                        g_array_index(cells, Cell, i).bucket /= 2;
-                cells_merge(cells);
-        }
 }
 
 static void append_cells(ProfileFile *out, const HtmlSamples *samples, const GArray *cells,
@@ -243,7 +264,81 @@ static void append_threads(ProfileFile *out, const HtmlSamples *samples)
         g_string_append_c(out->text, ']');
 }
 
-void html_samples_append(ProfileFile *out, const Profile *profile)
+/* The number of a process, or -1. */
+static int samples_process(const HtmlSamples *samples, int32_t pid)
+{
+        int process = 0;
+        uint32_t i;
+
+        for (i = 0; i < samples->n_threads; i++) {
+                process +=
+                        i && samples_thread(samples, i - 1)->pid != samples_thread(samples, i)->pid;
+                if (samples_thread(samples, i)->pid == pid)
+                        return process;
+        }
+        return -1;
+}
+
+static int marker_compare_length(gconstpointer a, gconstpointer b)
+{
+        const ProfileMarker *x = *(const ProfileMarker *const *)a;
+        const ProfileMarker *y = *(const ProfileMarker *const *)b;
+        const uint64_t x_length = x->end - x->begin, y_length = y->end - y->begin;
+
+        return (x_length < y_length) - (x_length > y_length);
+}
+
+/* Pauses come after the collections, so that they are drawn on top. */
+static int marker_compare_begin(gconstpointer a, gconstpointer b)
+{
+        const ProfileMarker *x = *(const ProfileMarker *const *)a;
+        const ProfileMarker *y = *(const ProfileMarker *const *)b;
+
+        if (x->kind != y->kind)
+                return x->kind < y->kind ? -1 : 1;
+        return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void append_marker(GString *out, const HtmlSamples *samples, const ProfileMarker *marker)
+{
+        const uint64_t end = samples->first + samples->duration;
+        const uint64_t from = CLAMP(marker->begin, samples->first, end);
+        const uint64_t to = CLAMP(marker->end, from, end);
+
+        g_string_append_printf(out, "[%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
+                               marker->kind == PROFILE_MARKER_PAUSE,
+                               samples_process(samples, marker->pid),
+                               (guint64)(from - samples->first), (guint64)(to - from));
+        script_append_string(out, marker->text);
+        g_string_append_c(out, ']');
+}
+
+static void append_markers(ProfileFile *out, const HtmlSamples *samples, const GArray *markers)
+{
+        g_autoptr(GPtrArray) shown = g_ptr_array_new();
+        guint i;
+
+        for (i = 0; markers && samples->n_buckets > 1 && i < markers->len; i++) {
+                ProfileMarker *marker = &g_array_index(markers, ProfileMarker, i);
+
+                if (marker->kind != PROFILE_MARKER_COMPILATION && marker->end >= samples->first &&
+                    marker->begin <= samples->first + samples->duration)
+                        g_ptr_array_add(shown, marker);
+        }
+        g_ptr_array_sort(shown, marker_compare_length);
+        g_ptr_array_set_size(shown, (gint)MIN(shown->len, HTML_MAX_MARKERS));
+        g_ptr_array_sort(shown, marker_compare_begin);
+        g_string_append(out->text, ",\n\"markers\":[");
+        for (i = 0; i < shown->len; i++) {
+                if (i)
+                        g_string_append_c(out->text, ',');
+                append_marker(out->text, samples, shown->pdata[i]);
+                profile_file_flush(out);
+        }
+        g_string_append_c(out->text, ']');
+}
+
+void html_samples_append(ProfileFile *out, const Profile *profile, const GArray *markers)
 {
         HtmlSamples samples = {.profile = profile, .n_buckets = 1};
         g_autoptr(GArray) cells = NULL;
@@ -257,11 +352,11 @@ void html_samples_append(ProfileFile *out, const Profile *profile)
         samples_sort_threads(&samples);
         samples_number_stacks(&samples);
         cells = cells_new(&samples, false);
-        samples_limit(&samples, cells);
         append_processes(out->text, &samples);
         append_threads(out, &samples);
         g_string_append_printf(out->text, ",\n\"time\":[%" G_GUINT64_FORMAT ",%u]",
                                (guint64)samples.duration, samples.n_buckets);
+        append_markers(out, &samples, markers);
         append_stacks(out, &samples);
         append_cells(out, &samples, cells, "cells");
         if (profile->has_before) {

@@ -9,7 +9,8 @@
 #include "profile/profile-file.h"
 
 /* Most counts of samples that pieces of time add: 8 bytes each in the page. */
-#define HTML_MAX_CELLS 200000u
+#define HTML_MAX_CELLS   200000u
+#define HTML_MAX_MARKERS 5000u
 
 /*
  * Appends members of the page's data:
@@ -21,7 +22,12 @@
  * to the bucket before, to the stack before in the same bucket, and number of samples; in a
  * comparison "before", the same of the samples that are compared with.
  *
+ * "markers": garbage collections and the pauses for them, in the order of their begin, the
+ * HTML_MAX_MARKERS longest: [0: collection, 1: pause; process or -1; begin in ns from the first
+ * sample; length in ns; text].
+ *
  * A comparison has one process, one thread and one bucket. Others have as many buckets, a power of
- * two, as make no more than HTML_MAX_CELLS counts; or one.
+ * two, as make no more than HTML_MAX_CELLS counts; or one. MARKERS: of ProfileMarker; NULL: none
+ * are known.
  */
-void html_samples_append(ProfileFile *out, const Profile *profile);
+void html_samples_append(ProfileFile *out, const Profile *profile, const GArray *markers);

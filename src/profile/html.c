@@ -36,7 +36,7 @@ static void append_title(const HtmlPage *page, const char *name)
 /* The parts of the script, in the order in which they use each other. */
 static const char *const SCRIPTS[] = {"page-data.js",   "page-view.js",   "page-draw.js",
                                       "page-source.js", "page-tables.js", "page-callers.js",
-                                      "page.js"};
+                                      "page-strip.js",  "page.js"};
 
 /* The style, or the script: a function, whose names are its own. */
 static void append_resource(GString *out, const char *name)
@@ -229,7 +229,7 @@ static void append_data(const HtmlPage *page, const char *name)
         g_string_append_c(out, ']');
         append_frames(page);
         append_tree(page);
-        html_samples_append(page->out, page->profile);
+        html_samples_append(page->out, page->profile, page->options->markers);
         g_string_append_c(out, '}');
 }
 

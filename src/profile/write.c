@@ -18,7 +18,7 @@ static const struct {
         [PROFILE_FORM_FIREFOX] = {"firefox", ".firefox.json.gz", firefox_write, true,
                                   .has_markers = true},
         [PROFILE_FORM_SVG] = {"svg", ".svg", svg_write, .compares = true},
-        [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true},
+        [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true, .has_markers = true},
 };
 
 bool profile_form_of_path(const char *path, ProfileForm *ret_form)

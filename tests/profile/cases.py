@@ -46,9 +46,10 @@ def escape(text):
                    for byte in (text if isinstance(text, bytes) else text.encode()))
 
 
-def text(samples, commands=None):
-    """COMMANDS: pid -> command line."""
+def text(samples, commands=None, markers=()):
+    """COMMANDS: pid -> command line. MARKERS: (kind, pid, tid, begin, end, text)."""
     numbers, lines = {}, [f'P\t{pid}\t{command}' for pid, command in (commands or {}).items()]
+    lines += ['\t'.join(map(str, ('M', *marker))) for marker in markers]
     stacks = {}  # by the tuple itself: equal ones take long to find
     for sample in samples:
         for frame in () if id(sample.frames) in stacks else sample.frames:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "profile/profile-marker.h"
 #include "profile/profile.h"
 #include "support/profile-folded.h"
 
@@ -14,6 +15,7 @@
  * F KIND TIER MARK MODULE NAME FILE LINE CHECKSUM
  *                                   the next frame, counted from 0; "-": no tier, no module
  * P PID COMMAND
+ * M KIND PID TID BEGIN END TEXT     a marker: 0 is a collection, 1 a pause, 2 a compilation
  * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
  */
 
@@ -74,7 +76,21 @@ static void add_sample(Profile *profile, const GArray *numbers, char **fields)
         profile_add(profile, &sample);
 }
 
-static void read_profile(Profile *profile)
+static void add_marker(GArray *markers, char **fields)
+{
+        const ProfileMarker marker = {
+                .kind = (ProfileMarkerKind)atoi(fields[1]),
+                .pid = atoi(fields[2]),
+                .tid = atoi(fields[3]),
+                .begin = g_ascii_strtoull(fields[4], NULL, 10),
+                .end = g_ascii_strtoull(fields[5], NULL, 10),
+                .text = g_strdup(fields[6]),
+        };
+
+        g_array_append_val(markers, marker);
+}
+
+static void read_profile(Profile *profile, GArray *markers)
 {
         g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         char *line = NULL;
@@ -92,6 +108,8 @@ static void read_profile(Profile *profile)
                         add_frame(profile, numbers, fields);
                 else if (n_fields == 3 && g_str_equal(fields[0], "P"))
                         profile_set_command(profile, atoi(fields[1]), fields[2]);
+                else if (n_fields == 7 && g_str_equal(fields[0], "M"))
+                        add_marker(markers, fields);
                 else if (n_fields == 7 && g_str_equal(fields[0], "S"))
                         add_sample(profile, numbers, fields);
                 else
@@ -116,18 +134,20 @@ int main(int argc, char **argv)
         };
         g_autoptr(GOptionContext) context = g_option_context_new("FILE...");
         g_autoptr(Profile) profile = profile_new();
+        g_autoptr(GArray) markers = profile_markers_new();
         g_autoptr(GError) error = NULL;
         size_t i;
 
         g_option_context_add_main_entries(context, entries, NULL);
         if (!g_option_context_parse(context, &argc, &argv, &error))
                 die("options", error->message);
-        read_profile(profile);
+        read_profile(profile, markers);
         for (i = 0; paths && paths[i]; i++) {
                 const ProfileOptions options = {
                         .title = title,
                         .event = event,
                         .clock_offset = offset,
+                        .markers = markers->len ? markers : NULL,
                 };
 
                 if (!(g_str_equal(paths[i], "-") || g_str_has_suffix(paths[i], ".folded")

@@ -24,6 +24,7 @@ import folds  # pylint: disable=wrong-import-position
 import graphs  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import sources  # pylint: disable=wrong-import-position
+import strip  # pylint: disable=wrong-import-position
 from recorded import Tap  # pylint: disable=wrong-import-position
 
 ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.otlp.gz', '.firefox.json.gz', '.svg', '.html']
@@ -34,13 +35,13 @@ class Tool:
     def __init__(self, program):
         self.program = program
 
-    def run(self, samples, *arguments, commands=None):
-        return subprocess.run([self.program, *map(str, arguments)], input=cases.text(samples, commands),
+    def run(self, samples, *arguments, **others):
+        return subprocess.run([self.program, *map(str, arguments)], input=cases.text(samples, **others),
                               capture_output=True, check=False, timeout=120)
 
-    def write(self, samples, path, *arguments, commands=None):
-        """Returns the path."""
-        done = self.run(samples, path, *arguments, commands=commands)
+    def write(self, samples, path, *arguments, **others):
+        """Returns the path. OTHERS: of cases.text()."""
+        done = self.run(samples, path, *arguments, **others)
         if done.returncode:
             raise RuntimeError(done.stderr.decode())
         return path
@@ -399,6 +400,7 @@ def main():
             graphs.check(tap, tool, directory, program)
             folds.check(tap, tool, directory, program)
             callers.check(tap, tool, directory, program)
+            strip.check(tap, tool, directory, program)
         elif os.environ.get('CI'):
             tap.check(False, 'the graphs in a browser', 'there is no chromium: tests/install')
         else:

@@ -2,11 +2,13 @@
 #include "profile/profile.h"
 
 #include "profile/calltree.h"
+#include "profile/html-samples.h"
 #include "util/printable-string.h"
 #include "support/profile-folded.h"
 #include "support/suite.h"
 
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t managed(Profile *profile, const char *name, const char *tier, bool is_marked)
@@ -368,6 +370,68 @@ static const struct {
         {"task-clock:uk", true}, {"cycles", false}, {"cpu-clocks", false},
 };
 
+/* The sum of every third number of the lists after NAME. */
+static uint64_t sum_cells(const char *page, const char *name, unsigned *ret_n)
+{
+        const char *at = strstr(page, name);
+        uint64_t sum = 0;
+
+        ck_assert_ptr_nonnull(at);
+        for (*ret_n = 0, at += strlen(name); *at != '}';) {
+                char *end;
+                const uint64_t number = strtoull(at, &end, 10);
+
+                if (end == at) {
+                        at++;
+                        continue;
+                }
+                sum += ++*ret_n % 3 == 0 ? number : 0;
+                at = end;
+        }
+        *ret_n /= 3;
+        return sum;
+}
+
+/* A recording of any length: the pieces of time become larger, and no sample is lost. */
+START_TEST(test_page_size)
+{
+        enum { N_SAMPLES = 2000000, N_STACKS = 1000, N_THREADS = 8, MAX_SIZE = 3 << 20 };
+        g_autoptr(GRand) random = g_rand_new_with_seed(1);
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(directory, "a.html", NULL);
+        g_autofree char *page = NULL;
+        g_autoptr(Profile) profile = profile_new();
+        uint32_t frames[N_STACKS], i;
+        unsigned n_cells;
+        gsize size;
+
+        for (i = 0; i < N_STACKS; i++) {
+                g_autofree char *name = g_strdup_printf("Method%u()", i);
+
+                frames[i] = profile_frame(profile, &(ProfileFrame){.name = name});
+        }
+        for (i = 0; i < N_SAMPLES; i++)
+                profile_add(profile,
+                            &(ProfileSample){
+                                    .comm = "app",
+                                    .pid = 1,
+                                    .tid = 1 + g_rand_int_range(random, 0, N_THREADS),
+                                    .time = 1000 * (uint64_t)i,
+                                    .frames = &frames[g_rand_int_range(random, 0, N_STACKS)],
+                                    .n_frames = 1,
+                            });
+        ck_assert(profile_write(profile, path, NULL, NULL));
+        ck_assert(g_file_get_contents(path, &page, &size, NULL));
+        ck_assert_uint_lt(size, MAX_SIZE);
+        ck_assert_uint_eq(sum_cells(page, "\"cells\":", &n_cells), N_SAMPLES);
+        ck_assert_uint_le(n_cells, HTML_MAX_CELLS);
+        /* A smaller number of pieces would be a loss. */
+        ck_assert_uint_gt(n_cells, HTML_MAX_CELLS / 2);
+        g_unlink(path);
+        g_rmdir(directory);
+}
+END_TEST
+
 START_TEST(test_event)
 {
         ck_assert(profile_event_unit(EVENTS[_i].event)->is_time == EVENTS[_i].is_clock);
@@ -391,6 +455,10 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_form, 0, G_N_ELEMENTS(PATHS));
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_event, 0, G_N_ELEMENTS(EVENTS));
+        suite_add_tcase(suite, tcase);
+        tcase = tcase_create("size");
+        tcase_set_timeout(tcase, 120);
+        tcase_add_test(tcase, test_page_size);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -61,4 +61,6 @@ function decode(lists) {
   });
   return cells;
 }
+/* ns from the first sample to the last, and in how many buckets. */
+const [duration, nBuckets] = data.time;
 const cells = decode(data.cells), cellsBefore = decode(data.before || []);

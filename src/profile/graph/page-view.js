@@ -6,6 +6,8 @@ const settings = {
   foldsUnnamed: true,    /* runs of unnamed frames of one library are one frame */
   foldsExternal: false,  /* frames between those of your code are one frame */
   hasProcesses: data.processes.length > 1,
+  range: null,           /* [from, to): buckets of time; null: all */
+  thread: -1,            /* of data.threads; -1: all */
 };
 
 /* Keys of nodes: numbers of methods; after them, external code, and processes. */
@@ -86,7 +88,10 @@ function makePaths() {
     below.fill(0);
   }
   function add(cells, sums) {
+    const [from, to] = settings.range || [0, nBuckets];
     for (let i = 0; i < cells.n; i++) {
+      if (cells.bucket[i] < from || cells.bucket[i] >= to || (settings.thread >= 0 && settings.thread !== cells.thread[i]))
+        continue;
       const itsProcess = data.threads[cells.thread[i]][0];
       if (settings.hasProcesses && itsProcess !== process)
         enter(itsProcess);

@@ -94,6 +94,8 @@ function setTheme(isDark) {
   $('theme').textContent = isDark ? 'Light' : 'Dark';
   readStyle();
   redraw();
+  if (!strip.hidden)
+    drawStrip();
 }
 const toggleTheme = () => setTheme(document.documentElement.dataset.theme !== 'dark');
 
@@ -226,10 +228,14 @@ addEventListener('keydown', (event) => {
     if (query) {
       $('search').value = '';
       search();
-    } else if (zoomed || callersOf < 0) {
+    } else if (zoomed) {
       zoom(0);
-    } else {
+    } else if (callersOf >= 0) {
       showCallers(-1);
+    } else if (settings.range || settings.thread >= 0) {
+      choose(null, -1);
+    } else {
+      zoom(0);
     }
   } else if (SHORTCUTS[event.key] && event.target !== $('search') && !event.ctrlKey &&
       !event.altKey && !event.metaKey) {
@@ -275,6 +281,7 @@ showLegend();
 setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
   (event) => setTheme(event.matches));
+beginStrip();
 new ResizeObserver(resize).observe(graph);
 resize();
 zoom(0);
