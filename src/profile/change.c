@@ -48,11 +48,25 @@ static bool is_certain(const CallTree *tree, uint32_t number)
         return fabs(change) > 2 * sqrt(variance);
 }
 
-void changes_init(Changes *changes, const CallTree *tree)
+void change_seconds(const Profile *profile, const char *event, double *ret_seconds,
+                    double *ret_before)
+{
+        Summary summary;
+
+        *ret_seconds = *ret_before = 0;
+        if (!profile_event_unit(event)->is_time)
+                return;
+        summary_init(&summary, profile);
+        *ret_seconds = (double)summary.period / (double)MAX(summary.n_samples, 1) / 1e9;
+        *ret_before = (double)summary.period_before / (double)MAX(summary.n_before, 1) / 1e9;
+}
+
+void changes_init(Changes *changes, const CallTree *tree, const char *event)
 {
         uint32_t i;
 
         *changes = (Changes){.tree = tree};
+        change_seconds(tree->profile, event, &changes->seconds, &changes->seconds_before);
         for (i = 1; tree->before && i < tree->nodes->len; i++)
                 changes->largest = MAX(changes->largest, fabs(change_of_total(tree, i)));
 }
@@ -88,11 +102,23 @@ static void append_points(GString *out, double change)
         g_string_append(out, g_ascii_formatd(text, sizeof(text), "%+.2f", 100 * change));
 }
 
-static void append_count(GString *out, uint64_t n, uint64_t whole)
+static void append_seconds(GString *out, uint64_t n, double seconds)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof(text), "%.2f", (double)n * seconds));
+        g_string_append(out, " s");
+}
+
+static void append_count(GString *out, uint64_t n, uint64_t whole, double seconds)
 {
         number_append(out, n);
         g_string_append(out, " (");
         number_append_share(out, n, whole);
+        if (seconds > 0) {
+                g_string_append(out, ", ");
+                append_seconds(out, n, seconds);
+        }
         g_string_append_c(out, ')');
 }
 
@@ -103,12 +129,18 @@ void change_append(GString *out, const Changes *changes, uint32_t number)
         const uint64_t all_before = call_node_before(tree, 0).total;
 
         g_string_append(out, "before ");
-        append_count(out, before.total, all_before);
+        append_count(out, before.total, all_before, changes->seconds_before);
         g_string_append(out, ", itself ");
-        append_count(out, before.self, all_before);
+        append_count(out, before.self, all_before, changes->seconds_before);
         g_string_append(out, ": ");
         append_points(out, change_of_total(tree, number));
         g_string_append(out, " points, itself ");
         append_points(out, change_share(call_node(tree, number)->self, call_node(tree, 0)->total) -
                                    change_share(before.self, all_before));
+        if (changes->seconds > 0) {
+                g_string_append(out, ", now ");
+                append_seconds(out, call_node(tree, number)->total, changes->seconds);
+                g_string_append(out, ", itself ");
+                append_seconds(out, call_node(tree, number)->self, changes->seconds);
+        }
 }

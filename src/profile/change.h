@@ -15,9 +15,16 @@
 typedef struct Changes {
         const CallTree *tree; /* borrowed */
         double largest;       /* difference of any node below the root, without its sign */
+        double seconds, seconds_before; /* that a sample stands for, see change_seconds() */
 } Changes;
 
-void changes_init(Changes *changes, const CallTree *tree);
+/* EVENT: as of ProfileOptions. */
+void changes_init(Changes *changes, const CallTree *tree, const char *event);
+
+/* The time that a sample stands for, on average: after, and before. Both are 0 if EVENT is not one
+ * of time. */
+void change_seconds(const Profile *profile, const char *event, double *ret_seconds,
+                    double *ret_before);
 
 /* From -CHANGE_STEPS, much less than before, to CHANGE_STEPS; 0: the same, or not certain. */
 int change_step(const Changes *changes, uint32_t number);
@@ -27,5 +34,7 @@ const char *change_colour(int step);
 /* For the legend. */
 const char *change_label(int step);
 
-/* Appends "before 12 samples (3.4 %), itself 5 (1.4 %): +2.10 points, itself +0.30". */
+/* Appends "before 12 (3.4 %), itself 5 (1.4 %): +2.10 points, itself +0.30"; where a sample stands
+ * for a time, "before 12 (3.4 %, 0.12 s), itself 5 (1.4 %, 0.05 s): ..., now 0.20 s, itself
+ * 0.10 s". */
 void change_append(GString *out, const Changes *changes, uint32_t number);

@@ -186,17 +186,19 @@ static void append_changes(GString *out)
                                        change_colour(step));
 }
 
-/* The time that a sample stands for, on average: after, and before. */
-static void append_seconds(GString *out, const Summary *summary)
+/* The time that a sample stands for: after, and before. */
+static void append_seconds(const HtmlPage *page)
 {
-        const double n = (double)MAX(summary->n_samples, 1),
-                     n_before = (double)MAX(summary->n_before, 1);
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
+        double seconds[2];
+        int i;
 
-        g_string_append(out, g_ascii_dtostr(text, sizeof(text), (double)summary->period / n / 1e9));
-        g_string_append_c(out, ',');
-        g_string_append(out, g_ascii_dtostr(text, sizeof(text),
-                                            (double)summary->period_before / n_before / 1e9));
+        change_seconds(page->profile, page->options->event, &seconds[0], &seconds[1]);
+        for (i = 0; seconds[0] > 0 && i < 2; i++) {
+                char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+                g_string_append_printf(page->out->text, "%s%s", i ? "," : "",
+                                       g_ascii_dtostr(text, sizeof(text), seconds[i]));
+        }
 }
 
 static void append_data(const HtmlPage *page, const char *name)
@@ -219,8 +221,7 @@ static void append_data(const HtmlPage *page, const char *name)
         if (page->profile->has_before)
                 append_changes(out);
         g_string_append(out, "],\n\"seconds\":[");
-        if (page->profile->has_before && profile_event_unit(page->options->event)->is_time)
-                append_seconds(out, &summary);
+        append_seconds(page);
         g_string_append_printf(out, "],\n\"noun\":\"%s\",\n\"kinds\":[",
                                profile_event_unit(page->options->event)->noun);
         for (i = 0; i <= FRAME_COMM; i++)

@@ -305,7 +305,7 @@ void svg_write(const Profile *profile, const ProfileOptions *options, ProfileFil
         summary_append(subtitle, &summary, options);
         legend_init(&legend, profile);
         if (profile->has_before)
-                changes_init(&svg.changes, tree);
+                changes_init(&svg.changes, tree, options->event);
         svg.top = (profile->has_before ? append_change_legend(NULL)
                                        : append_legend(NULL, &legend, summary.n_samples)) +
                   4;

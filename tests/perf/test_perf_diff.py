@@ -2,7 +2,6 @@
 """`clrsym perf --diff`: what two recordings have in common, and what has changed, computed here once more."""
 
 import collections
-import json
 import math
 import pathlib
 import re
@@ -28,16 +27,22 @@ def compare(programs, before, after, output, *arguments):
     return perftool.clrsym_perf(programs, '--diff', before, after, '-o', output, *arguments)
 
 
-def tree_of(path):
-    """Path of names -> [samples after, samples before, colour], as the page's data has them."""
-    text = path.read_text(encoding='utf-8')
-    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text,
-                                re.S)[1])
+# What the page's script has made of its data: added to the end of its function.
+READ = """
+const rows = [];
+for (let i = 1; i < view.n; i++)
+  rows.push([view.depth[i], nameOf(view.key[i]), view.self[i], view.other[i], view.change[i]]);
+return rows; })()"""
+
+
+def tree_of(view, path):
+    """Path of names -> [samples after, samples before, colour], as the page has them."""
+    view.open(path)
+    script = view.run("document.scripts[document.scripts.length - 1].textContent")
     found, at = {}, []
-    for frame, up, self, before, change in zip(*(data[name] for name in
-                                                 ('frame', 'up', 'self', 'before', 'change'))):
-        at = at[:len(at) - up] + [data['frames'][frame][0]]
-        found[tuple(at)] = [self, before, change - STEPS]
+    for depth, name, own, before, change in view.run(script.removesuffix('})();') + READ):
+        at = at[:depth - 1] + [name]
+        found[tuple(at)] = [own, before, change - STEPS]
     return found
 
 
@@ -78,11 +83,11 @@ def labels(stacks):
     return found
 
 
-def check_tree(tap, programs, directory, name, before, after):
+def check_tree(tap, programs, directory, view, name, before, after):
     page = directory / f'{name}.html'
     done = compare(programs, write(directory / 'before.folded', before),
                    write(directory / 'after.folded', after), page)
-    found = tree_of(page) if done.returncode == 0 else {}
+    found = tree_of(view, page) if done.returncode == 0 else {}
     selves = [{path: row[i] for path, row in found.items() if row[i]} for i in (0, 1)]
     tap.equal(selves, [{stack: n for stack, n in labels(side).items() if n}
                        for side in (after, before)],
@@ -93,22 +98,41 @@ def check_tree(tap, programs, directory, name, before, after):
     return page, found
 
 
-def check_page(tap, page):
-    program = browser.find()
-    if program is None:
-        tap.skip('the page', 'no Chromium')
-        return
-    with browser.Browser(program) as view:
-        view.open(page)
-        view.key('b')
-        tap.equal(view.run("[document.getElementById('before').getAttribute('aria-pressed'),"
-                           " document.getElementById('before').hidden]"), ['true', False],
-                  'the widths of before, by a key')
-        view.key('m')
-        heads = view.run("[...document.querySelectorAll('th')].filter((th) => !th.hidden)"
-                         ".map((th) => th.textContent)")
-        tap.equal(heads, ['Self', 'Total', 'Change', 'Method', 'Module'], 'methods by their change')
-        tap.equal(view.complaints, [], 'the browser has nothing to complain of')
+def table(view):
+    """The heads, and the rows, of the table of methods."""
+    heads = view.run("[...document.querySelectorAll('th')].filter((th) => !th.hidden).map((th) => th.textContent)")
+    return heads, view.run("[...document.querySelectorAll('#rows tr')].map((row) =>"
+                           " [...row.cells].map((cell) => cell.innerText.trim()))")
+
+
+def check_page(tap, view, page):
+    view.open(page)
+    view.key('b')
+    tap.equal(view.run("[document.getElementById('before').getAttribute('aria-pressed'),"
+                       " document.getElementById('before').hidden]"), ['true', False],
+              'the widths of before, by a key')
+    view.key('m')
+    tap.equal(table(view)[0], ['Self', 'Total', 'Change', 'Method', 'Module'], 'methods by their change')
+    tap.equal(view.complaints, [], 'the browser has nothing to complain of')
+
+
+def check_seconds(tap, programs, view, page, data, snapshot):
+    """The time of both recordings, where the event is time."""
+    view.open(page)
+    numbers = re.match(r'([\d,]+) samples \(([\d.]+) s\), before', view.run("document.getElementById('subtitle').innerText"))
+    each = float(numbers[2]) / int(numbers[1].replace(',', ''))
+    view.key('m')
+    heads, rows = table(view)
+    texts = [row[heads.index('Seconds')] for row in rows[:20]]
+    times = [[float(text) for text in re.fullmatch(r'([\d.]+) s \u2192 ([\d.]+) s', text).groups()] for text in texts]
+    wrong = [row for row, (before, after) in zip(rows, times)
+             if before != after or abs(after - each * int(row[1].split()[0].replace(',', ''))) > .02]
+    tap.check(len(times) > 10 and not wrong, 'a table of methods with the seconds of both', wrong, texts[:3])
+    picture = page.with_suffix('.svg')
+    compare(programs, data, data, picture, '--trace', snapshot)
+    words = re.findall(r'before [\d,]+ \([\d.]+ %, ([\d.]+) s\), itself [\d,]+ \([\d.]+ %, ([\d.]+) s\): \+0.00 points, '
+                       r'itself \+0.00, now ([\d.]+) s, itself ([\d.]+) s', picture.read_text(encoding='utf-8'))
+    tap.check(len(words) > 10 and all(row[:2] == row[2:] for row in words), 'a picture, too', words[:3])
 
 
 def check_refusals(tap, programs, directory):
@@ -135,15 +159,23 @@ def check_refusals(tap, programs, directory):
 
 
 def run(tap, programs, directory, _):
-    directory = pathlib.Path(directory)
+    program = browser.find()
+    if program is None:
+        tap.skip('comparisons', 'there is no chromium: tests/install')
+        return
+    with browser.Browser(program) as view:
+        check(tap, programs, pathlib.Path(directory), view)
+
+
+def check(tap, programs, directory, view):
     before = {('main', 'P.Main()_[j]', 'A.Slow(int)_[j]', 'B.X()_[j]'): 800,
               ('main', 'P.Main()_[j]', 'C.Other()_[j]'): 200,
               ('main', 'P.Main()_[j]', 'Gone.Now()_[j]'): 100, ('pool', '[libcoreclr.so]'): 50}
     after = {('main', 'P.Main()_[j]', 'A.Slow(int)_[j]', 'B.X()_[j]'): 300,
              ('main', 'P.Main()_[j]', 'C.Other()_[j]'): 210,
              ('main', 'P.Main()_[j]', 'New.Thing(string)_[j]'): 400, ('pool', '[libcoreclr.so]'): 52}
-    page, _ = check_tree(tap, programs, directory, 'small', before, after)
-    check_page(tap, page)
+    page, _ = check_tree(tap, programs, directory, view, 'small', before, after)
+    check_page(tap, view, page)
     svg = directory / 'small.svg'
     compare(programs, directory / 'before.folded', directory / 'after.folded', svg)
     text = svg.read_text(encoding='utf-8')
@@ -164,14 +196,15 @@ def run(tap, programs, directory, _):
         {name: sum(n for stack, n in real.items() if stack[-1] == name)
          for name in {stack[-1] for stack in real} if name.endswith('_[j]')}).most_common(1)[0]
     quicker = {stack: n // 2 if stack[-1] == leaf else n for stack, n in real.items()}
-    _, found = check_tree(tap, programs, directory, 'a method is quicker', real, quicker)
+    _, found = check_tree(tap, programs, directory, view, 'a method is quicker', real, quicker)
     tap.check(any(row[2] < 0 for path, row in found.items() if path[-1] == leaf[:-4]),
               f'{leaf}: less than before', done.stderr)
     own = directory / 'own.html'
     done = compare(programs, data, data, own, '--trace', snapshot)
-    found = tree_of(own) if done.returncode == 0 else {}
+    found = tree_of(view, own) if done.returncode == 0 else {}
     tap.check(len(found) > 1000 and all(row[0] == row[1] and row[2] == 0 for row in found.values()),
               f'a recording and itself: the same in {len(found)} paths', done.stderr)
+    check_seconds(tap, programs, view, own, data, snapshot)
 
 
 if __name__ == '__main__':

@@ -17,6 +17,13 @@ function share(part, whole) {
   const percent = whole ? 100 * part / whole : 0;
   return percent.toFixed(!part ? 0 : percent < 1 ? 2 : 1) + ' %';
 }
+/* The time that a sample stands for, of the recording that is shown, or of the other one; undefined: not known. */
+const eachSeconds = (isOther) => data.seconds[settings.isBefore !== isOther ? 1 : 0];
+const hasSeconds = data.seconds.length > 0;
+const secondsOf = (samples, isOther) => (samples * eachSeconds(isOther)).toFixed(2) + ' s';
+/* Samples of the recording that is shown, or of the other one, with their share, and their time. */
+const amount = (samples, isOther) => count(samples) + ' (' + share(samples, isOther ? view.otherWhole : view.whole) +
+  (hasSeconds && isComparison ? ', ' + secondsOf(samples, isOther) : '') + ')';
 const signed = (points) => (points > 0 ? '+' : '') + points.toFixed(2);
 
 /* Labels. */
@@ -192,8 +199,7 @@ function shares(node, word) {
 function describeCaller(node) {
   const { name, kind, module } = view.frame[node];
   const whose = node ? 'of ' + view.frame[0].name + ' by this caller' : 'with what it called \u00b7 its callers are below';
-  const numbers = [view.total, view.otherTotal].map((totals, i) =>
-    count(totals[node]) + ' (' + share(totals[node], i ? view.otherWhole : view.whole) + ')');
+  const numbers = [amount(view.total[node], false), amount(view.otherTotal[node], true)];
   const samples = [numbers[0].replace(' (', ' ' + data.noun + (view.total[node] === 1 ? ' (' : 's (')) + ' ' + whose];
   if (node)
     samples.push(share(view.total[node], view.total[0]) + ' of its samples');
@@ -211,13 +217,12 @@ function describe(node) {
     (other.isMarked ? ', name not certain' : '');
   const tiers = isRun ? [] : shares(node, tierOf), lines = isRun ? [] : shares(node, (other) => other.source);
   const samples = [
-    count(view.total[node]) + ' ' + data.noun + (view.total[node] === 1 ? ' (' : 's (') +
-      share(view.total[node], view.whole) + ')',
-    'itself ' + count(view.self[node]) + ' (' + share(view.self[node], view.whole) + ')',
+    amount(view.total[node], false).replace(' (', ' ' + data.noun + (view.total[node] === 1 ? ' (' : 's (')),
+    'itself ' + amount(view.self[node], false),
   ];
   if (isComparison)
-    samples.push((settings.isBefore ? 'after ' : 'before ') + count(view.otherTotal[node]) + ' (' +
-      share(view.otherTotal[node], view.otherWhole) + '), itself ' + count(view.other[node]),
+    samples.push((settings.isBefore ? 'after ' : 'before ') + amount(view.otherTotal[node], true) + ', itself ' +
+      amount(view.other[node], true),
     signed(change(view.total[node], view.whole, view.otherTotal[node], view.otherWhole)) + ' points, itself ' +
       signed(change(view.self[node], view.whole, view.other[node], view.otherWhole)));
   if (zoomed && node !== zoomed && view.depth[node] > view.depth[zoomed])

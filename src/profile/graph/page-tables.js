@@ -88,16 +88,11 @@ function sumMethods() {
   }
   for (const method of all) {
     method.change = certainChange(method.self, method.other);
+    method.seconds = change(method.total * eachSeconds(false), 1, method.otherTotal * eachSeconds(true), 1);
     method.changeTotal = certainChange(method.total, method.otherTotal);
   }
   return all.filter((method) => method.kind !== 'thread' && method.kind !== 'session' &&
     (method.total || method.otherTotal));
-}
-/* Samples of the recording that is shown, or of the other one, with their share and their time. */
-function amount(samples, isOther) {
-  const each = data.seconds[settings.isBefore !== isOther ? 1 : 0];
-  return count(samples) + ' (' + share(samples, isOther ? tree.otherWhole : tree.whole) +
-    (each ? ', ' + (samples * each).toFixed(2) + ' s)' : ')');
 }
 function methodRow(method) {
   const row = document.createElement('tr');
@@ -114,6 +109,10 @@ function methodRow(method) {
     field.title = 'itself ' + amount(method.self, false) + ', ' + other + amount(method.other, true) + '; total ' +
       amount(method.total, false) + ', ' + other + amount(method.otherTotal, true);
     row.append(field);
+    if (hasSeconds) {
+      const each = [secondsOf(method.otherTotal, true), secondsOf(method.total, false)];
+      row.append(element('td', 'number', (settings.isBefore ? each.reverse() : each).join(' \u2192 ')));
+    }
   }
   const name = element('td', 'name', ''), swatch = element('i', '', '');
   const module = element('td', 'module', fileName(method.module));

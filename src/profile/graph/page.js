@@ -268,7 +268,7 @@ $('table').addEventListener('click', () => toggleTable($('methods').hidden));
 for (const button of document.querySelectorAll('th button'))
   button.addEventListener('click', () => {
     const key = button.dataset.key;
-    isDescending = key === sortKey ? !isDescending : ['self', 'total', 'change'].includes(key);
+    isDescending = key === sortKey ? !isDescending : ['self', 'total', 'change', 'seconds'].includes(key);
     sortKey = key;
     showMethods();
   });
@@ -276,6 +276,7 @@ for (const button of document.querySelectorAll('th button'))
 $('subtitle').textContent = data.subtitle;
 $('source').hidden = !hot.size;
 $('change').hidden = !isComparison;
+$('seconds').hidden = !isComparison || !hasSeconds;
 makeLegend();
 showLegend();
 setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
