@@ -61,6 +61,7 @@ typedef struct Naming {
         Counts counts;      /* of the last run */
         GArray *maps;       /* owned: of ProcessMap */
         GPtrArray *notes;   /* owned strings: for stderr */
+        Progress progress;  /* of the readings of FILE */
         uint64_t n_joined;  /* samples of methods that continue after an await, with those that
                                await them */
         uint64_t n_apart;   /* the same, without */
@@ -138,6 +139,18 @@ static void naming_note_stacks_found(Naming *naming)
                                                 (guint64)file->n_damaged, naming->input));
 }
 
+static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
+{
+        return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
+}
+
+/* Takes the bar off: messages may come. */
+static void naming_end_reading(Naming *naming)
+{
+        naming->progress.n_over++;
+        progress_end(&naming->progress);
+}
+
 /* The first two readings. */
 static bool naming_survey(Naming *naming, GError **error)
 {
@@ -145,6 +158,7 @@ static bool naming_survey(Naming *naming, GError **error)
         g_autoptr(MethodCodes) codes = NULL;
         StackSources sources = {.debug = &naming->finder};
         MethodFinder methods;
+        bool ok;
 
         if (naming->job->memory && naming->handle) {
                 codes = method_codes_new(naming->handle, naming->job->memory,
@@ -153,8 +167,11 @@ static bool naming_survey(Naming *naming, GError **error)
                 sources.methods = &methods;
         }
         recording_take_header(naming->recording, &naming->file.data);
-        if (!sample_file_scan(&naming->file, &sources, &calls, error) ||
-            !sample_file_walk(&naming->file, &calls, error)) {
+        ok = sample_file_scan(&naming->file, &sources, &calls, error);
+        naming_end_reading(naming);
+        ok = ok && sample_file_walk(&naming->file, &calls, error);
+        naming_end_reading(naming);
+        if (!ok) {
                 g_prefix_error(error, "cannot read the recording %s: ", naming->input);
                 return false;
         }
@@ -179,34 +196,6 @@ static bool naming_choose_event(Naming *naming, GError **error)
         };
 
         return event_choose(&choice, naming->notes, &naming->event, error);
-}
-
-static void note_stacks(Naming *naming)
-{
-        static const struct {
-                const char *stacks, *note;
-        } ROWS[] = {
-                {"none", "without stacks: record them with perf record -k mono -g ..."},
-                {"dwarf",
-                 "with --call-graph dwarf, and its stacks could not be unwound: .NET code keeps "
-                 "frame pointers, so record with perf record -k mono -g"},
-                {"lbr",
-                 "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
-                 "code keeps frame pointers, so record with perf record -k mono -g"},
-        };
-        size_t i;
-
-        /* clrsym record prints it before the recording. */
-        for (i = 0; i < G_N_ELEMENTS(ROWS) && !naming->job->is_over; i++)
-                if (!g_strcmp0(naming->recording->stacks, ROWS[i].stacks))
-                        g_ptr_array_add(
-                                naming->notes,
-                                g_strdup_printf("%s was recorded %s", naming->input, ROWS[i].note));
-}
-
-static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
-{
-        return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
 static void naming_note_no_events(Naming *naming, const char *why)
@@ -359,6 +348,7 @@ static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_res
         ok = perf_run_begin(run);
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;
         ok = ok && sample_file_read(&naming->file, naming_name_sample, naming, error);
+        naming_end_reading(naming);
         return perf_run_end(run, ok, ret_result, error);
 }
 
@@ -369,8 +359,7 @@ static bool naming_want_chain(const QueuedSample *sample, void *data)
         return true;
 }
 
-/* Names the frames of chains: a sample for each, whose period is its number.
- */
+/* Names the frames of chains: a sample for each, whose period is its number. */
 static bool naming_run_chains(Naming *naming, PerfRun *run, PerfAsync *async, GError **error)
 {
         PerfResult result;
@@ -406,15 +395,16 @@ static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
         g_autoptr(GPtrArray) settings = NULL;
         g_autofree char *mappings = NULL;
         PerfRun run = {.output_fd = -1, .sink = &sink, .handle = naming->handle};
+        bool ok;
 
         if (!activity || !activity->chains || naming->is_nettrace)
                 return true;
         async->chains = activity->chains;
         async->clock_offset = activity->clock_offset;
-        if (!sample_file_read(&naming->file, naming_want_chain, async, error))
-                return false;
-        if (!async->wanted->len)
-                return true;
+        ok = sample_file_read(&naming->file, naming_want_chain, async, error);
+        naming_end_reading(naming);
+        if (!ok || !async->wanted->len)
+                return ok;
         settings = naming_settings(naming);
         mappings = mappings_text(naming);
         if (!mappings)
@@ -526,21 +516,6 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
         return ok;
 }
 
-/* The recording is over, and cannot be made again: what it has named is not lost with an output. */
-static void rescue_profile(const Profile *profile, const ProfileOptions *options)
-{
-        /* Nobody can have prepared the name, and the file that is replaced is our own. */
-        g_autofree char *path =
-                g_build_filename(g_get_tmp_dir(), "clrsym-record-XXXXXX" SAVED_ENDING, NULL);
-        FD_AUTO int fd = g_mkstemp_full(path, O_WRONLY | O_CLOEXEC, 0600);
-
-        if (fd >= 0 && saved_profile_write(profile, path, options, /* error= */ NULL))
-                message_print("clrsym",
-                              "the named samples are in %s: clrsym report -i %s -o FILE writes "
-                              "them",
-                              path, path);
-}
-
 /* To name what was compiled takes a moment. NULL: no output has markers, or none are known. */
 static GArray *naming_markers(const PerfNaming *job)
 {
@@ -570,8 +545,23 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
         bool ok = write_outputs(job, profile, &options, error);
 
         if (job->is_rescued && (!ok || naming->is_to_rescue))
-                rescue_profile(profile, &options);
+                saved_profile_rescue(profile, &options);
         return ok;
+}
+
+/* By the name of the main thread, until a command line comes. */
+static void naming_name_processes(Naming *naming, Profile *profile)
+{
+        const GPtrArray *processes = naming->recording->processes;
+        char buffer[THREAD_NAME_SIZE];
+        guint i;
+
+        for (i = 0; !naming->is_nettrace && i < processes->len; i++) {
+                const RecordingProcess *row = processes->pdata[i];
+
+                profile_set_command(profile, row->pid,
+                                    sample_file_comm(&naming->file, row->pid, row->last, buffer));
+        }
 }
 
 static bool run_profile(Naming *naming, GError **error)
@@ -583,6 +573,7 @@ static bool run_profile(Naming *naming, GError **error)
 
         perf_profile_init(&profile, naming->job->activity, naming->job->into);
         run.profile = profile.profile;
+        naming_name_processes(naming, profile.profile);
         profile.is_weighed = profile_event_unit(naming->event)->is_weighed;
         profile.is_before = naming->job->is_before;
         profile.has_logical = !naming->options->is_physical;
@@ -685,6 +676,25 @@ static bool naming_find_processes(Naming *naming, GError **error)
                           naming->maps, naming->notes, error);
 }
 
+/* One bar for all readings: two, one for each text, one for chains of async methods, and one for
+ * all else. None if stdout has an output: it, or a pager that has it, has the terminal. */
+static void naming_begin_progress(Naming *naming)
+{
+        const PerfNaming *job = naming->job;
+        unsigned n_readings = 2, i;
+        bool has_bar = !job->is_quiet;
+
+        n_readings += (job->activity && job->activity->chains) + naming_needs_one_event(job);
+        for (i = 0; i < job->n_outputs; i++) {
+                n_readings += output_is_text(job, i);
+                has_bar = has_bar && output_path(job->outputs[i]);
+        }
+        progress_init(&naming->progress, has_bar ? naming->input : NULL);
+        naming->progress.n_readings = n_readings;
+        naming->file.progress = on_progress;
+        naming->file.progress_data = &naming->progress;
+}
+
 static bool naming_open(Naming *naming, GError **error)
 {
         const bool is_forced = options_has(naming->options, OPTION_FORCE);
@@ -695,7 +705,7 @@ static bool naming_open(Naming *naming, GError **error)
                 g_prefix_error(error, "cannot read the recording %s: ", naming->input);
                 return false;
         }
-        naming->file.stops = perf_caught_signal;
+        naming_begin_progress(naming);
         naming->debug = debug_files_new(naming->options->symbols);
         naming->finder = debug_files_finder(naming->debug);
         naming->kernel = kernel_symbols_new(&naming->file.data.features);
@@ -710,7 +720,9 @@ static bool naming_run(Naming *naming, GError **error)
         if (!naming_open(naming, error) || !naming_survey(naming, error) ||
             !naming_choose_event(naming, error) || !open_handle(naming, error))
                 return false;
-        note_stacks(naming);
+        /* clrsym record prints it before the recording. */
+        if (!naming->job->is_over)
+                perf_stacks_note_kind(naming->recording->stacks, naming->input, naming->notes);
         if (!naming_find_processes(naming, error))
                 return false;
         naming->has_images = perf_clock_is_of_this_boot(naming->recording);

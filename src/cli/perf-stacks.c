@@ -44,3 +44,24 @@ void perf_stacks_note(const StackCounts *counts, GPtrArray *notes)
                                 (guint64)counts->n_spent, (guint64)counts->n_samples, counts->spent,
                                 (int)(CALL_FRAMES_MAX_WORK >> 20)));
 }
+
+void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *notes)
+{
+        static const struct {
+                const char *stacks, *note;
+        } ROWS[] = {
+                {"none", "without stacks: record them with perf record -k mono -g ..."},
+                {"dwarf",
+                 "with --call-graph dwarf, and its stacks could not be unwound: .NET code keeps "
+                 "frame pointers, so record with perf record -k mono -g"},
+                {"lbr",
+                 "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
+                 "code keeps frame pointers, so record with perf record -k mono -g"},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
+                if (!g_strcmp0(stacks, ROWS[i].stacks))
+                        g_ptr_array_add(notes,
+                                        g_strdup_printf("%s was recorded %s", input, ROWS[i].note));
+}

@@ -11,3 +11,7 @@
 
 /* NOTES gets messages for the user (owned). */
 void perf_stacks_note(const StackCounts *counts, GPtrArray *notes);
+
+/* Appends to NOTES why the stacks of INPUT are not those of perf record -g. STACKS: as of
+ * Recording. */
+void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *notes);

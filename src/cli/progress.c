@@ -48,20 +48,30 @@ static void append_bar(GString *out, const char *what, double part, uint64_t n_t
         g_string_append(out, tail);
 }
 
+static double progress_part(const Progress *progress, uint64_t n_read, uint64_t n_total)
+{
+        const double part = (double)MIN(n_read, n_total) / (double)n_total;
+
+        return MIN(1, (progress->n_over + part) / MAX(progress->n_readings, 1));
+}
+
 int progress_show(uint64_t n_read, uint64_t n_total, void *data)
 {
         Progress *progress = data;
-        gint64 now = g_get_monotonic_time();
+        gint64 now;
         g_autoptr(GString) line = NULL;
         unsigned width;
 
-        if (!progress->is_terminal || !n_total || now - progress->start < PATIENCE_US ||
+        if (!progress->is_terminal || !n_total)
+                return 0;
+        now = g_get_monotonic_time();
+        if (now - progress->start < PATIENCE_US ||
             (progress->drawn && now - progress->drawn < INTERVAL_US))
                 return 0;
         progress->drawn = now;
         width = terminal_width(STDERR_FILENO);
         line = g_string_new("\r");
-        append_bar(line, progress->what, (double)MIN(n_read, n_total) / (double)n_total, n_total,
+        append_bar(line, progress->what, progress_part(progress, n_read, n_total), n_total,
                    CLAMP(width, MIN_WIDTH, MAX_WIDTH));
         /* Erases the rest of a longer bar. */
         g_string_append(line, "\033[K");

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Progress: a bar on stderr, if that is a terminal, while a big trace is read
+ * Progress: a bar on stderr, if that is a terminal, while a big trace or recording is read
  */
 
 #include <glib.h>
@@ -14,6 +14,9 @@ typedef struct Progress {
         gint64 start;     /* us */
         gint64 drawn;     /* us; 0: not yet */
         bool is_terminal;
+        /* What is read several times has one bar: how many times in all, 0 being once, and how many
+         * are over. */
+        unsigned n_readings, n_over;
 } Progress;
 
 void progress_init(Progress *progress, const char *what);

@@ -7,6 +7,7 @@
 #include "profile/profile-file.h"
 #include "util/fd.h"
 #include "util/gzip.h"
+#include "util/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,6 +201,20 @@ bool saved_profile_write(const Profile *profile, const char *path, const Profile
                                  numbers, stack);
         saved_put_record(&file, STREAM_END, 0);
         return profile_file_close(&file, error);
+}
+
+void saved_profile_rescue(const Profile *profile, const ProfileOptions *options)
+{
+        /* Nobody can have prepared the name, and the file that is replaced is our own. */
+        g_autofree char *path =
+                g_build_filename(g_get_tmp_dir(), "clrsym-record-XXXXXX" SAVED_ENDING, NULL);
+        FD_AUTO int fd = g_mkstemp_full(path, O_WRONLY | O_CLOEXEC, 0600);
+
+        if (fd >= 0 && saved_profile_write(profile, path, options, /* error= */ NULL))
+                message_print("clrsym",
+                              "the named samples are in %s: clrsym report -i %s -o FILE writes "
+                              "them",
+                              path, path);
 }
 
 /* Reading */

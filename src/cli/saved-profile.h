@@ -26,6 +26,10 @@
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                          GError **error);
 
+/* Writes such a file to a new path in $TMPDIR, and prints which: the recording is over, and cannot
+ * be made again, and what it has named is not lost with an output. */
+void saved_profile_rescue(const Profile *profile, const ProfileOptions *options);
+
 /* Could PATH be such a file? */
 bool saved_profile_is(const char *path);
 

@@ -72,7 +72,7 @@ bool profile_comm_collects(const char *comm);
 /* The name of what calls the collector's frames begins so; the generation follows. */
 #define PROFILE_COLLECTION "garbage collection ("
 
-/* The command line of process PID, copied; the newest one counts. */
+/* The command line of process PID, or its name, copied; the newest one counts. */
 void profile_set_command(Profile *profile, int32_t pid, const char *command);
 
 /* Samples may come in any order. */

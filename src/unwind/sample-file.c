@@ -62,7 +62,8 @@ void sample_file_close(SampleFile *file)
 
 static bool sample_file_goes_on(const SampleFile *file, GError **error)
 {
-        if (!file->stops || !file->stops())
+        if (!file->progress || !file->progress(MIN(file->data.next, file->data.size),
+                                               file->data.size, file->progress_data))
                 return true;
         g_set_error_literal(error, PERFDATA_ERROR, PERFDATA_ERROR_SYSTEM, "interrupted");
         return false;

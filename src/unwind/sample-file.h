@@ -32,7 +32,10 @@ typedef struct SampleFile {
         uint64_t n_damaged; /* samples that are shorter than their members: they are left out */
         uint64_t n_waits;   /* samples of OFF_CPU_EVENT that the last third reading has seen */
         uint64_t n_uncertain_waits; /* of these: left out, because records are missing */
-        int (*stops)(void);         /* not 0: reading ends; NULL: it never does */
+        /* Called at each sample, with the bytes that the reading has taken of the file, and its
+         * size; not 0: reading ends. NULL: it never does. */
+        int (*progress)(uint64_t n_read, uint64_t n_total, void *data);
+        void *progress_data;
 } SampleFile;
 
 /* PATH is a regular file. To be closed in both cases. */

@@ -354,17 +354,33 @@ static void sample_ignore(void *data, const PerfAttr *event, const PerfSample *s
 {
 }
 
+/* Each reading takes more of the file with each sample, and not more than there is. */
+static int check_progress(uint64_t n_read, uint64_t n_total, void *data)
+{
+        uint64_t *before = data;
+
+        ck_assert_uint_ge(n_read, *before);
+        ck_assert_uint_le(n_read, n_total);
+        *before = n_read;
+        return 0;
+}
+
 static GPtrArray *file_read_chains(const MethodFinder *methods, StackCounts *ret_counts)
 {
         const SampleFileCalls calls = {.sample = sample_ignore};
         const StackSources sources = {methods, NULL};
         GPtrArray *chains = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         g_autoptr(GError) error = NULL;
+        uint64_t n_read = 0;
         SampleFile file;
 
         ck_assert(sample_file_open(&file, data_path, &error));
+        file.progress = check_progress;
+        file.progress_data = &n_read;
         ck_assert(sample_file_scan(&file, &sources, &calls, &error));
+        n_read = 0;
         ck_assert(sample_file_walk(&file, &calls, &error));
+        n_read = 0;
         if (file.walk)
                 stack_walk_count(file.walk, ret_counts);
         ck_assert(sample_file_read(&file, chains_take, chains, &error));
