@@ -47,6 +47,8 @@ function showSource() {
     $('lines').append(element('p', '', selected
       ? 'No line of ' + name + ' is known.'
       : 'Select a method to see its lines: number, share of samples that ended there, that were there or below.'));
+  else if (settings.range || settings.thread >= 0)
+    $('lines').prepend(element('p', '', 'Lines have their shares of all samples, whatever is selected in the strip.'));
   $('lines').querySelector('.hottest')?.scrollIntoView({ block: 'center' });
 }
 function toggleSource() {

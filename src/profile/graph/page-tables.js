@@ -59,7 +59,9 @@ function nextMatch(step) {
 }
 
 /* All methods: a frame of any tier counts, and in a recursion only the outermost. */
-let methods = null, sortKey = 'self', isDescending = true;
+let methods = null, sortKey = '', isDescending = true;
+/* Until a column is chosen: of your code, what it and its callees took; else what methods took by themselves. */
+const sortedBy = () => sortKey || (settings.foldsExternal ? 'total' : 'self');
 function isOutermost(paths, path) {
   const { method } = frameOfNode(paths.base[path]);
   for (let at = paths.parent[path]; at; at = paths.parent[at])
@@ -149,15 +151,16 @@ function showMethods() {
   methods ??= sumMethods();
   const { test } = query ? makeMatcher(query, (isText) => methods.some((method) => isText(method.name))) : { test: () => true };
   const shown = methods.filter((method) => test(method.name) && (method.isYours || !settings.foldsExternal));
+  const key = sortedBy();
   const order = (a, b) => (typeof a === 'number' ? a - b : a < b ? -1 : a > b ? 1 : 0);
-  shown.sort((a, b) => (isDescending ? -1 : 1) * order(a[sortKey], b[sortKey]) ||
-    (sortKey === 'change' && Math.abs(b.changeTotal) - Math.abs(a.changeTotal)) || b.total - a.total || order(a.name, b.name));
+  shown.sort((a, b) => (isDescending ? -1 : 1) * order(a[key], b[key]) ||
+    (key === 'change' && Math.abs(b.changeTotal) - Math.abs(a.changeTotal)) || b.total - a.total || order(a.name, b.name));
   $('rows').replaceChildren(...shown.slice(0, ROWS_MAX).map(methodRow));
   $('more').textContent = shown.length > ROWS_MAX
     ? `${count(ROWS_MAX)} of ${count(shown.length)} methods; search for others.`
     : !shown.length && settings.foldsExternal ? 'There is no method of your code. Switch "Your code" off to see all.' : '';
   for (const head of document.querySelectorAll('#methods th'))
-    head.setAttribute('aria-sort', head.firstChild.dataset.key !== sortKey ? 'none'
+    head.setAttribute('aria-sort', head.firstChild.dataset.key !== key ? 'none'
       : isDescending ? 'descending' : 'ascending');
 }
 function toggleTable(isShown) {
