@@ -79,9 +79,18 @@ const char *output_form_ending(OutputForm form)
         return TEXT_ENDINGS[0];
 }
 
-bool output_form_has_markers(OutputForm form)
+bool output_forms_have(const char *const *outputs, unsigned n, const char *format,
+                       bool (*has)(ProfileForm))
 {
-        return form.kind == OUTPUT_PROFILE && profile_form_has_markers(form.profile);
+        unsigned i;
+
+        for (i = 0; i < n; i++) {
+                const OutputForm form = output_form(outputs[i], format);
+
+                if (form.kind == OUTPUT_PROFILE && has(form.profile))
+                        return true;
+        }
+        return false;
 }
 
 bool output_forms_check(const GPtrArray *outputs, const char *format, GError **error)

@@ -32,8 +32,9 @@ const char *output_form_noun(OutputForm form);
 /* ".html", ".txt"; static. */
 const char *output_form_ending(OutputForm form);
 
-/* Does it show ProfileOptions.markers? */
-bool output_form_has_markers(OutputForm form);
+/* Does one of N outputs have a form of profiles that HAS something? FORMAT as --format has it. */
+bool output_forms_have(const char *const *outputs, unsigned n, const char *format,
+                       bool (*has)(ProfileForm));
 
 /*
  * False with ERROR set: FORMAT (or NULL) is no form; or one of the OUTPUTS (NULL: there are none)

@@ -519,12 +519,10 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
 /* To name what was compiled takes a moment. NULL: no output has markers, or none are known. */
 static GArray *naming_markers(const PerfNaming *job)
 {
-        unsigned i;
-
-        for (i = 0; job->activity && i < job->n_outputs; i++)
-                if (output_form_has_markers(output_form(job->outputs[i], job->format)))
-                        return perf_activity_markers(job->activity);
-        return NULL;
+        return job->activity && output_forms_have(job->outputs, job->n_outputs, job->format,
+                                                  profile_form_has_markers)
+                       ? perf_activity_markers(job->activity)
+                       : NULL;
 }
 
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
@@ -577,6 +575,8 @@ static bool run_profile(Naming *naming, GError **error)
         profile.is_weighed = profile_event_unit(naming->event)->is_weighed;
         profile.is_before = naming->job->is_before;
         profile.has_logical = !naming->options->is_physical;
+        profile.has_physical = output_forms_have(naming->job->outputs, naming->job->n_outputs,
+                                                 naming->job->format, profile_form_has_physical);
         ok = naming_name_chains(naming, &profile.async, error) &&
              naming_run_output(naming, &run, error) &&
              write_profiles(naming, profile.profile, error);

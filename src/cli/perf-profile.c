@@ -91,6 +91,8 @@ static void insert_activity(PerfProfile *profile, const char *text, const char *
         const uint32_t number = profile_frame(profile->profile, &frame);
 
         g_array_insert_val(profile->stack, (guint)at, number);
+        if (profile->physical->len)
+                g_array_insert_val(profile->physical, (guint)at, number);
 }
 
 static uint64_t activity_time(const PerfActivity *activity, const BatchSample *sample)
@@ -172,6 +174,20 @@ static void move_to_session(PerfProfile *profile, size_t end)
                 g_array_append_val(profile->stack, session);
 }
 
+/* Makes the stack logical. The physical one is kept if it is another one. */
+static void perf_profile_join(PerfProfile *profile, const BatchSample *sample,
+                              const uint32_t *frames, size_t n)
+{
+        GArray *stack = profile->stack, *physical = profile->physical;
+
+        if (profile->has_physical)
+                g_array_append_vals(physical, stack->data, stack->len);
+        perf_async_join(&profile->async, sample, frames, n, stack);
+        if (physical->len == stack->len &&
+            !memcmp(physical->data, stack->data, stack->len * sizeof(uint32_t)))
+                g_array_set_size(physical, 0);
+}
+
 static void perf_profile_take_sample(void *data, const BatchSample *sample, const char *comm,
                                      const char *event, const uint32_t *frames, size_t n)
 {
@@ -193,8 +209,9 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
         for (i = 0; i < n; i++)
                 g_array_append_val(profile->stack,
                                    g_array_index(profile->frames, uint32_t, frames[i]));
+        g_array_set_size(profile->physical, 0);
         if (!session_end && profile->has_logical)
-                perf_async_join(&profile->async, sample, frames, n, profile->stack);
+                perf_profile_join(profile, sample, frames, n);
         if (session_end)
                 move_to_session(profile, session_end);
         else if (profile->activity && !insert_collecting(profile, sample, comm, frames, n) &&
@@ -202,6 +219,9 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
                 insert_compiling(profile, sample, jit_end);
         row.n_frames = profile->stack->len;
         row.frames = (const uint32_t *)(const void *)profile->stack->data;
+        row.n_physical = profile->physical->len;
+        row.physical =
+                row.n_physical ? (const uint32_t *)(const void *)profile->physical->data : NULL;
         profile_add(profile->profile, &row);
 }
 
@@ -230,6 +250,7 @@ void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *in
                 .roles = g_array_new(FALSE, FALSE, sizeof(SessionRole)),
                 .frames = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .stack = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .physical = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .has_logical = true,
         };
         perf_async_init(&profile->async, profile->profile);
@@ -244,6 +265,7 @@ void perf_profile_deinit(PerfProfile *profile)
         g_clear_pointer(&profile->roles, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);
+        g_clear_pointer(&profile->physical, g_array_unref);
 }
 
 SampleSink perf_profile_sink(PerfProfile *profile)

@@ -46,14 +46,16 @@ typedef struct PerfProfile {
         Profile *profile;       /* owned */
         PerfActivity *activity; /* borrowed or NULL */
         PerfAsync async;
-        GArray *owners;   /* FrameOwner, by the sink's numbers */
-        GArray *roles;    /* SessionRole, by the same */
-        GArray *frames;   /* uint32_t: the profile's numbers, by the sink's */
-        GArray *stack;    /* uint32_t: the frames of one sample */
-        bool has_logical; /* methods that await are callers, see perf-async.h */
-        bool is_weighed;  /* a sample counts for its period */
-        bool is_before;   /* the samples are of the recording that another is compared with */
-        bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
+        GArray *owners;    /* FrameOwner, by the sink's numbers */
+        GArray *roles;     /* SessionRole, by the same */
+        GArray *frames;    /* uint32_t: the profile's numbers, by the sink's */
+        GArray *stack;     /* uint32_t: the frames of one sample */
+        GArray *physical;  /* the same, of the thread's own stack; empty: STACK is it */
+        bool has_physical; /* both stacks are kept where they differ */
+        bool has_logical;  /* methods that await are callers, see perf-async.h */
+        bool is_weighed;   /* a sample counts for its period */
+        bool is_before;    /* the samples are of the recording that another is compared with */
+        bool is_borrowed;  /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
 
 /* All that is known of it, of ProfileMarker, by the clock of the samples. */

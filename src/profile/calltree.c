@@ -169,6 +169,9 @@ CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
                 uint32_t parent = node_of[stacks[i].parent], frame = merged[stacks[i].frame];
                 CallNode *node;
 
+                /* Of physical stacks. */
+                if (!counts[i].total && !profile->has_before)
+                        continue;
                 node_of[i] = pair_index_number(&index, parent, frame, tree->nodes->len);
                 if (node_of[i] == tree->nodes->len)
                         node_new(tree, parent, frame);

@@ -5,7 +5,8 @@
  * Data of a profile, as its writers read it
  *
  * Stacks are paths in a tree from the root, whose children are the threads' names: what two stacks
- * have in common is there once. A node's parent has a smaller number than the node.
+ * have in common is there once. A node's parent has a smaller number than the node. Some nodes are
+ * of physical stacks only, and no sample is below them.
  */
 
 #include "profile/pairindex.h"
@@ -43,6 +44,7 @@ typedef struct Sample {
         uint64_t period;
         uint64_t count; /* samples that it stands for, 1 or more */
         uint32_t node;
+        uint32_t physical; /* the node of the thread's own stack; NODE: it is the same */
         uint32_t thread;
         bool is_before;
 } Sample;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #define MAX_BUCKETS 1024u
-#define NO_STACK    UINT32_MAX
 
 /* Samples of one thread in one stack and one bucket. */
 typedef struct Cell {
@@ -17,13 +16,19 @@ typedef struct Cell {
         uint64_t count;
 } Cell;
 
+/* A stack, and the thread's own one: their nodes. */
+typedef struct HtmlStack {
+        uint32_t node, physical;
+        uint32_t number; /* while they are sorted: in the order of the samples */
+} HtmlStack;
+
 typedef struct HtmlSamples {
         const Profile *profile;
         uint32_t *place_of; /* owned: of each thread of the profile, its place among the sorted ones
                              */
         uint32_t *sorted;   /* owned: the threads by process */
-        uint32_t *stack_of; /* owned: of each node, the number of the stack that ends there;
-                               NO_STACK: none */
+        GArray *stacks;     /* owned: of HtmlStack, in order */
+        uint32_t *stack_of; /* owned: of each sample, the number of its stack */
         uint64_t first, duration; /* ns */
         uint32_t n_threads, n_buckets;
 } HtmlSamples;
@@ -61,25 +66,45 @@ static void samples_sort_threads(HtmlSamples *samples)
                 samples->place_of[samples->sorted[i]] = MIN(i, samples->n_threads - 1);
 }
 
-static void samples_number_stacks(HtmlSamples *samples)
-{
-        const GArray *rows = samples->profile->samples;
-        const uint32_t n = samples->profile->nodes->len;
-        uint32_t i, n_stacks = 0;
-
-        samples->stack_of = g_new(uint32_t, n);
-        for (i = 0; i < n; i++)
-                samples->stack_of[i] = NO_STACK;
-        for (i = 0; i < rows->len; i++)
-                samples->stack_of[g_array_index(rows, Sample, i).node] = 0;
-        for (i = 0; i < n; i++)
-                if (samples->stack_of[i] != NO_STACK)
-                        samples->stack_of[i] = n_stacks++;
-}
-
 static int numbers_compare(uint32_t a, uint32_t b)
 {
         return (a > b) - (a < b);
+}
+
+static int stack_compare(gconstpointer a, gconstpointer b)
+{
+        const HtmlStack *x = a, *y = b;
+        const int r = numbers_compare(x->node, y->node);
+
+        return r ? r : numbers_compare(x->physical, y->physical);
+}
+
+static void samples_number_stacks(HtmlSamples *samples)
+{
+        const GArray *rows = samples->profile->samples;
+        g_autofree uint32_t *places = NULL;
+        PairIndex index;
+        guint i;
+
+        samples->stacks = g_array_new(FALSE, FALSE, sizeof(HtmlStack));
+        samples->stack_of = g_new(uint32_t, rows->len + 1);
+        pair_index_init(&index);
+        for (i = 0; i < rows->len; i++) {
+                const Sample *sample = &g_array_index(rows, Sample, i);
+                const HtmlStack stack = {sample->node, sample->physical, samples->stacks->len};
+
+                samples->stack_of[i] =
+                        pair_index_number(&index, stack.node, stack.physical, stack.number + 1) - 1;
+                if (samples->stack_of[i] == stack.number)
+                        g_array_append_val(samples->stacks, stack);
+        }
+        pair_index_deinit(&index);
+        g_array_sort(samples->stacks, stack_compare);
+        places = g_new(uint32_t, samples->stacks->len + 1);
+        for (i = 0; i < samples->stacks->len; i++)
+                places[g_array_index(samples->stacks, HtmlStack, i).number] = i;
+        for (i = 0; i < rows->len; i++)
+                samples->stack_of[i] = places[samples->stack_of[i]];
 }
 
 static int cell_compare_by_stack(const void *a, const void *b)
@@ -153,7 +178,7 @@ static GArray *cells_new(HtmlSamples *samples, bool is_before)
                 const Cell cell = {
                         .thread = samples->place_of[sample->thread],
                         .bucket = is_before ? 0 : samples_bucket(samples, sample->time),
-                        .stack = samples->stack_of[sample->node],
+                        .stack = samples->stack_of[i],
                         .count = sample->count,
                 };
 
@@ -204,16 +229,28 @@ static void append_cells(ProfileFile *out, const HtmlSamples *samples, const GAr
 
 static void append_stacks(ProfileFile *out, const HtmlSamples *samples)
 {
-        uint32_t i, before = 0, n = 0;
+        bool has_physical = false;
+        uint32_t before = 0;
+        guint i;
 
         g_string_append(out->text, ",\n\"stacks\":[");
-        for (i = 1; i < samples->profile->nodes->len; i++) {
-                if (samples->stack_of[i] == NO_STACK)
-                        continue;
-                if (n++)
+        for (i = 0; i < samples->stacks->len; i++) {
+                const HtmlStack *stack = &g_array_index(samples->stacks, HtmlStack, i);
+
+                if (i)
                         g_string_append_c(out->text, ',');
-                json_append_u64(out->text, i - before);
-                before = i;
+                json_append_u64(out->text, stack->node - before);
+                before = stack->node;
+                has_physical = has_physical || stack->physical != stack->node;
+                profile_file_flush(out);
+        }
+        g_string_append(out->text, "],\n\"physical\":[");
+        for (i = 0; has_physical && i < samples->stacks->len; i++) {
+                const HtmlStack *stack = &g_array_index(samples->stacks, HtmlStack, i);
+
+                if (i)
+                        g_string_append_c(out->text, ',');
+                json_append_u64(out->text, stack->physical == stack->node ? 0 : stack->physical);
                 profile_file_flush(out);
         }
         g_string_append_c(out->text, ']');
@@ -366,5 +403,6 @@ void html_samples_append(ProfileFile *out, const Profile *profile, const GArray 
         }
         g_free(samples.place_of);
         g_free(samples.sorted);
+        g_array_unref(samples.stacks);
         g_free(samples.stack_of);
 }

@@ -17,7 +17,8 @@
  *
  * "processes": [pid, title]; "threads", sorted by process: [process, tid, frame of the name];
  * "time": duration in ns, number of buckets of that;
- * "stacks": the node of each stack's leaf, as difference to the one before;
+ * "stacks": the node of each stack's leaf, as difference to the one before; "physical": the node of
+ * the thread's own stack, or 0 if it is the same, or an empty list if all are;
  * "cells": a list for each thread, of three numbers for each of its stacks in a bucket: difference
  * to the bucket before, to the stack before in the same bucket, and number of samples; in a
  * comparison "before", the same of the samples that are compared with.

@@ -211,7 +211,7 @@ static uint32_t thread_number(Profile *profile, const ProfileSample *sample, uin
 void profile_add(Profile *profile, const ProfileSample *sample)
 {
         uint32_t comm = comm_frame(profile, sample->comm);
-        const Sample kept = {
+        Sample kept = {
                 .time = sample->time,
                 .period = sample->period,
                 .count =
@@ -222,6 +222,9 @@ void profile_add(Profile *profile, const ProfileSample *sample)
                 .is_before = sample->is_before,
         };
 
+        kept.physical = sample->physical
+                                ? node_of_stack(profile, comm, sample->physical, sample->n_physical)
+                                : kept.node;
         profile->count += kept.count;
         profile->has_before |= kept.is_before;
         g_array_append_val(profile->samples, kept);

@@ -46,7 +46,11 @@ typedef struct ProfileSample {
         uint64_t period;        /* of this sample, in the unit of profile_event_unit() */
         const uint32_t *frames; /* numbers of profile_frame(), the leaf first */
         size_t n_frames;        /* may be 0 */
-        uint64_t n_equal;       /* more samples that are equal to this one: it counts for them */
+        /* The thread's own stack, if FRAMES has the methods that await instead; NULL: FRAMES is it.
+         * HTML shows both. */
+        const uint32_t *physical;
+        size_t n_physical;
+        uint64_t n_equal; /* more samples that are equal to this one: it counts for them */
         /* It is of the recording that the others are compared with. A graph shows the others, and
          * by colours what has changed since. Only SVG and HTML do that. */
         bool is_before;
@@ -161,6 +165,8 @@ bool profile_form_compares(ProfileForm form);
 
 /* True if the format shows ProfileOptions.markers. */
 bool profile_form_has_markers(ProfileForm form);
+/* True if it shows ProfileSample.physical. */
+bool profile_form_has_physical(ProfileForm form);
 
 /*
  * Writes the format that PATH's ending names. OPTIONS may be NULL.

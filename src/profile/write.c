@@ -10,6 +10,7 @@ static const struct {
         bool gzip;
         bool compares;
         bool has_markers;
+        bool has_physical;
 } FORMS[_PROFILE_FORM_MAX] = {
         [PROFILE_FORM_FOLDED] = {"folded", ".folded", folded_write, false},
         [PROFILE_FORM_SPEEDSCOPE] = {"speedscope", ".speedscope.json", speedscope_write, false},
@@ -18,7 +19,8 @@ static const struct {
         [PROFILE_FORM_FIREFOX] = {"firefox", ".firefox.json.gz", firefox_write, true,
                                   .has_markers = true},
         [PROFILE_FORM_SVG] = {"svg", ".svg", svg_write, .compares = true},
-        [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true, .has_markers = true},
+        [PROFILE_FORM_HTML] = {"html", ".html", html_write, .compares = true, .has_markers = true,
+                               .has_physical = true},
 };
 
 bool profile_form_of_path(const char *path, ProfileForm *ret_form)
@@ -58,6 +60,11 @@ bool profile_form_compares(ProfileForm form)
 bool profile_form_has_markers(ProfileForm form)
 {
         return FORMS[form].has_markers;
+}
+
+bool profile_form_has_physical(ProfileForm form)
+{
+        return FORMS[form].has_physical;
 }
 
 char *profile_form_endings(void)

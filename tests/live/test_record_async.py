@@ -59,9 +59,22 @@ def kinds(stacks):
 
 def record(place, *arguments):
     """(exit status, kinds, messages)"""
-    code, _, errors = place.record('-o', 'a.folded', *arguments)
+    code, _, errors = place.record('-o', 'a.folded', '-o', 'a.html', *arguments)
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
     return code, kinds(stacks), errors
+
+
+def count_both(place):
+    """Samples of which the page has the thread's own stack, too."""
+    text = (place.directory / 'a.html').read_text(encoding='utf-8')
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    both = 0
+    for cells in data['cells']:
+        stack = 0
+        for step, more, n in zip(*[iter(cells)] * 3):
+            stack = more if step else stack + more
+            both += n if data['physical'] and data['physical'][stack] else 0
+    return both
 
 
 def check(tap, place, what, *arguments):
@@ -71,6 +84,8 @@ def check(tap, place, what, *arguments):
               found['whole'] + found['fewer'] >= LEAST_KNOWN * n, f'{what}: {found}', errors)
     counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
     tap.check(counts and int(counts[2]) >= LEAST_KNOWN * int(counts[1]), f'{what}: the summary has both', errors)
+    both = count_both(place) if code == 0 else 0
+    tap.check(counts and int(counts[2]) <= both <= int(counts[1]), f'{what}: the page has both stacks of {both} samples', errors)
 
 
 def check_apart(tap, place, what, is_marked, *arguments):

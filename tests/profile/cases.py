@@ -37,6 +37,7 @@ class Sample:
     tid: int = 100
     time: int = 0
     period: int = 1
+    physical: tuple = None  # the thread's own stack; None: FRAMES
 
 
 @functools.cache
@@ -52,7 +53,7 @@ def text(samples, commands=None, markers=()):
     lines += ['\t'.join(map(str, ('M', *marker))) for marker in markers]
     stacks = {}  # by the tuple itself: equal ones take long to find
     for sample in samples:
-        for frame in () if id(sample.frames) in stacks else sample.frames:
+        for frame in () if id(sample.frames) in stacks and not sample.physical else sample.frames + (sample.physical or ()):
             if frame not in numbers:
                 numbers[frame] = str(len(numbers))
                 lines.append('\t'.join(['F', frame.kind, escape(frame.tier or '-'),
@@ -63,7 +64,8 @@ def text(samples, commands=None, markers=()):
             stacks[id(sample.frames)] = ','.join(numbers[frame] for frame in sample.frames)
         lines.append('\t'.join(['S', escape(sample.comm), str(sample.pid), str(sample.tid),
                                 str(sample.time), str(sample.period),
-                                stacks[id(sample.frames)]]))
+                                stacks[id(sample.frames)],
+                                *([','.join(numbers[frame] for frame in sample.physical)] if sample.physical else [])]))
     return ''.join(line + '\n' for line in lines).encode()
 
 

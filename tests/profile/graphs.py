@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The graphs as they are used: in a browser, with mouse and keys."""
 
+import dataclasses
 import random
 import re
 
@@ -351,6 +352,41 @@ def check_processes(tap, tool, directory, page):
               'processes: no row for one of them')
 
 
+def check_physical(tap, tool, directory, page):
+    """Methods that await in the place of the thread pool, or the stacks as they are."""
+    main, handle, work = (cases.Frame(f'App.{name}()', module='app.dll') for name in ('Main', 'Handle', 'Work'))
+    pool = cases.Frame('Pool.Dispatch()', module='System.Private.CoreLib.dll')
+    mark = cases.Frame('[continued after await]', 'unknown')
+    samples = [cases.Sample((work, handle, main), physical=(work, pool))] * 5 + \
+        [cases.Sample((work, handle, main), physical=(work, handle, pool))] * 4 + \
+        [cases.Sample((work, mark, pool), physical=(work, pool))] * 3 + [cases.Sample((work, main))] * 2
+    names = [frame.name for frame in (main, handle, work, pool, mark)]
+    main, handle, work, pool, mark = names
+    physical = {(): [(14, 0)], ('app',): [(14, 0)], ('app', pool): [(12, 0)], ('app', pool, work): [(8, 8)],
+                ('app', pool, handle): [(4, 0)], ('app', pool, handle, work): [(4, 4)], ('app', main): [(2, 0)],
+                ('app', main, work): [(2, 2)]}
+    logical = {(): [(14, 0)], ('app',): [(14, 0)], ('app', main): [(11, 0)], ('app', main, handle): [(9, 0)],
+               ('app', main, handle, work): [(9, 9)], ('app', main, work): [(2, 2)], ('app', pool): [(3, 0)],
+               ('app', pool, mark): [(3, 0)], ('app', pool, mark, work): [(3, 3)]}
+    path = tool.write(samples, directory / 'physical.html')
+    page.open(path)
+    graph = Graph(page)
+    tap.equal(graph.walk(), logical, 'physical: the methods that await, first')
+    page.key('k')
+    tap.equal(graph.walk(), physical, 'physical: the stacks of threads, by a key')
+    page.key('k')
+    tap.equal(graph.walk(), logical, 'physical: and back')
+    quiet(tap, page, path, 'physical')
+    # Other forms have the first only.
+    for ending in '.svg', '.folded':
+        text = tool.write(samples, directory / f'physical{ending}').read_text()
+        alone = tool.write([dataclasses.replace(sample, physical=None) for sample in samples],
+                           directory / f'alone{ending}').read_text()
+        tap.equal(text, alone, f'physical: {ending} has none of it')
+    page.open(tool.write(samples[-2:], path))
+    tap.check(page.run("document.getElementById('physical').hidden"), 'physical: no switch where stacks are the same')
+
+
 def check_hostile(tap, tool, directory, page):
     """Nothing that a name says is done."""
     samples = cases.hostile(3)
@@ -414,5 +450,5 @@ def check_large(tap, tool, directory, page):
 
 def check(tap, tool, directory, program):
     with browser.Browser(program) as page:
-        for part in (check_svg, check_html, check_processes, check_hostile, check_large):
+        for part in (check_svg, check_html, check_processes, check_physical, check_hostile, check_large):
             part(tap, tool, directory, page)

@@ -16,7 +16,8 @@
  *                                   the next frame, counted from 0; "-": no tier, no module
  * P PID COMMAND
  * M KIND PID TID BEGIN END TEXT     a marker: 0 is a collection, 1 a pause, 2 a compilation
- * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
+ * S COMM PID TID TIME PERIOD FRAMES [PHYSICAL]
+ *                                   numbers of frames between commas, the leaf first
  */
 
 static const char *const KINDS[_FRAME_KIND_MAX] = {"managed", "native", "kernel", "unknown"};
@@ -50,18 +51,10 @@ static void add_frame(Profile *profile, GArray *numbers, char **fields)
         g_array_append_val(numbers, number);
 }
 
-static void add_sample(Profile *profile, const GArray *numbers, char **fields)
+static GArray *stack_parse(const GArray *numbers, const char *text)
 {
-        g_autofree char *comm = g_strcompress(fields[1]);
-        g_autoptr(GArray) frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-        g_auto(GStrv) words = g_strsplit(fields[6], ",", -1);
-        ProfileSample sample = {
-                .comm = comm,
-                .pid = atoi(fields[2]),
-                .tid = atoi(fields[3]),
-                .time = g_ascii_strtoull(fields[4], NULL, 10),
-                .period = g_ascii_strtoull(fields[5], NULL, 10),
-        };
+        GArray *frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        g_auto(GStrv) words = g_strsplit(text, ",", -1);
         size_t i;
 
         for (i = 0; words[i] && *words[i]; i++) {
@@ -71,8 +64,28 @@ static void add_sample(Profile *profile, const GArray *numbers, char **fields)
                         die("no such frame", words[i]);
                 g_array_append_val(frames, g_array_index(numbers, uint32_t, number));
         }
+        return frames;
+}
+
+static void add_sample(Profile *profile, const GArray *numbers, char **fields)
+{
+        g_autofree char *comm = g_strcompress(fields[1]);
+        g_autoptr(GArray) frames = stack_parse(numbers, fields[6]);
+        g_autoptr(GArray) physical = fields[7] ? stack_parse(numbers, fields[7]) : NULL;
+        ProfileSample sample = {
+                .comm = comm,
+                .pid = atoi(fields[2]),
+                .tid = atoi(fields[3]),
+                .time = g_ascii_strtoull(fields[4], NULL, 10),
+                .period = g_ascii_strtoull(fields[5], NULL, 10),
+        };
+
         sample.frames = (const uint32_t *)(gconstpointer)frames->data;
         sample.n_frames = frames->len;
+        if (physical) {
+                sample.physical = (const uint32_t *)(gconstpointer)physical->data;
+                sample.n_physical = physical->len;
+        }
         profile_add(profile, &sample);
 }
 
@@ -110,7 +123,7 @@ static void read_profile(Profile *profile, GArray *markers)
                         profile_set_command(profile, atoi(fields[1]), fields[2]);
                 else if (n_fields == 7 && g_str_equal(fields[0], "M"))
                         add_marker(markers, fields);
-                else if (n_fields == 7 && g_str_equal(fields[0], "S"))
+                else if ((n_fields == 7 || n_fields == 8) && g_str_equal(fields[0], "S"))
                         add_sample(profile, numbers, fields);
                 else
                         die("not understood", line);

@@ -42,6 +42,8 @@ const frameOfNode = (node) => listed[nodeFrame[node]];
 const stackNode = new Uint32Array(data.stacks.length);
 for (let i = 0, at = 0; i < stackNode.length; i++)
   stackNode[i] = at += data.stacks[i];
+/* Those of the threads themselves, without the methods that await. */
+const stackPhysical = stackNode.map((node, i) => data.physical[i] || node);
 
 /* Samples of one thread, one stack and one bucket of time. */
 function decode(lists) {

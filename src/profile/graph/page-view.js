@@ -7,6 +7,7 @@ const settings = {
   foldsExternal: false,  /* frames between those of your code are one frame */
   hasProcesses: data.processes.length > 1,
   range: null,           /* [from, to): buckets of time; null: all */
+  isPhysical: false,     /* stacks as the threads have them */
   thread: -1,            /* of data.threads; -1: all */
 };
 
@@ -95,7 +96,7 @@ function makePaths() {
       const itsProcess = data.threads[cells.thread[i]][0];
       if (settings.hasProcesses && itsProcess !== process)
         enter(itsProcess);
-      sums[pathOf(stackNode[cells.stack[i]])] += cells.count[i];
+      sums[pathOf((settings.isPhysical ? stackPhysical : stackNode)[cells.stack[i]])] += cells.count[i];
     }
   }
   add(cells, settings.isBefore ? paths.other : paths.self);

@@ -68,6 +68,7 @@ const SWITCHES = [
   { id: 'before', setting: 'isBefore', isUseful: () => isComparison },
   { id: 'yours', setting: 'foldsExternal', isUseful: () => listed.some((frame) => frame.isYours) },
   { id: 'processes', setting: 'hasProcesses', isUseful: () => data.processes.length > 1 },
+  { id: 'physical', setting: 'isPhysical', isUseful: () => data.physical.length > 0 },
   { id: 'unnamed', setting: 'foldsUnnamed', isUseful: () => listed.some((frame) => frame.isUnnamed) },
 ];
 function toggle({ id, setting, isUseful }) {
@@ -221,7 +222,7 @@ canvas.addEventListener('keydown', (event) => {
 const press = (id) => () => $(id).click();
 const SHORTCUTS = {
   '/': () => $('search').focus(), b: press('before'), f: flip, s: toggleSource, t: toggleTheme, y: press('yours'),
-  p: press('processes'), u: press('unnamed'), c: press('callers'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
+  k: press('physical'), p: press('processes'), u: press('unnamed'), c: press('callers'), m: press('table'), n: () => nextMatch(1), N: () => nextMatch(-1),
 };
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
@@ -268,7 +269,7 @@ $('table').addEventListener('click', () => toggleTable($('methods').hidden));
 for (const button of document.querySelectorAll('th button'))
   button.addEventListener('click', () => {
     const key = button.dataset.key;
-    isDescending = key === sortKey ? !isDescending : ['self', 'total', 'change', 'seconds'].includes(key);
+    isDescending = key === sortedBy() ? !isDescending : ['self', 'total', 'change', 'seconds'].includes(key);
     sortKey = key;
     showMethods();
   });
