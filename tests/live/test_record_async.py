@@ -64,8 +64,8 @@ def record(place, *arguments):
     return code, kinds(stacks), errors
 
 
-def count_both(place):
-    """Samples of which the page has the thread's own stack, too."""
+def read_page(place):
+    """How many samples have the thread's own stack in the page, too; the titles of processes."""
     text = (place.directory / 'a.html').read_text(encoding='utf-8')
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
     both = 0
@@ -74,7 +74,7 @@ def count_both(place):
         for step, more, n in zip(*[iter(cells)] * 3):
             stack = more if step else stack + more
             both += n if data['physical'] and data['physical'][stack] else 0
-    return both
+    return both, [title for _, title in data['processes']]
 
 
 def check(tap, place, what, *arguments):
@@ -84,7 +84,8 @@ def check(tap, place, what, *arguments):
               found['whole'] + found['fewer'] >= LEAST_KNOWN * n, f'{what}: {found}', errors)
     counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
     tap.check(counts and int(counts[2]) >= LEAST_KNOWN * int(counts[1]), f'{what}: the summary has both', errors)
-    both = count_both(place) if code == 0 else 0
+    both, titles = read_page(place) if code == 0 else (0, [])
+    tap.check(any(re.search(r'dotnet.* .*awaits\d\.dll', title) for title in titles), f'{what}: the page has the command line', titles)
     tap.check(counts and int(counts[2]) <= both <= int(counts[1]), f'{what}: the page has both stacks of {both} samples', errors)
 
 
