@@ -64,6 +64,14 @@ DecodeResult decode_record(const Event *event, Source *source, Record *record);
 DecodeResult packed_decode(const Event *event, bool is_later, const uint8_t *bytes, size_t n_bytes,
                            DecodeScratch *scratch, Record *record);
 
+/*
+ * Decodes a compact event: numbers are LEB128, of 64 bits whatever their type; a text is the u16 of
+ * its bytes, and these. A writer appends fields without a new version: bytes may be left over. As
+ * packed_decode() otherwise.
+ */
+DecodeResult compact_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                            DecodeScratch *scratch, Record *record);
+
 /* The most bytes that packed_decode() reserves: a byte of text can become a character of three. */
 static inline size_t packed_decode_size(size_t n_bytes)
 {

@@ -11,6 +11,8 @@ static const char *const PROVIDER_NAMES[_PROVIDER_MAX] = {
         [PROVIDER_RUNDOWN] = "DotNETRuntimeRundown",
         [PROVIDER_PRIVATE] = "DotNETRuntimePrivate",
         [PROVIDER_ASYNC] = "AsyncProfiler",
+        [PROVIDER_UNIVERSAL_SYSTEM] = "Universal.System",
+        [PROVIDER_UNIVERSAL_EVENTS] = "Universal.Events",
 };
 
 static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
@@ -242,6 +244,30 @@ static const Field gc_suspend[] = {F(Reason, U32), F(Count, U32), F(ClrInstanceI
 /* Above the ids of all events in the table. */
 #define N_IDS 512
 
+/* Source of the layouts: UniversalProviders.md of microsoft/perfview. */
+static const Field universal_process[] = {
+        F(NamespaceId, U32),
+        F(Name, ASTRING),
+        F(NamespaceName, ASTRING),
+};
+
+static const Field universal_mapping[] = {
+        F(Id, U32),         F(StartAddress, U64), F(EndAddress, U64),
+        F(FileOffset, U64), F(FileName, ASTRING), F(MetadataId, U32),
+};
+
+static const Field universal_symbol[] = {
+        F(Id, U32), F(MappingId, U32), F(StartAddress, U64), F(EndAddress, U64), F(Name, ASTRING),
+};
+
+static const Field universal_metadata[] = {
+        F(Id, U32),
+        F(SymbolMetadata, ASTRING),
+        F(VersionMetadata, ASTRING),
+};
+
+static const Field universal_sample[] = {F(Value, U32)};
+
 #define E(provider, id, version, kind, name, fields)                                               \
         {                                                                                          \
                 PROVIDER_##provider, id, version, EVENT_KIND_##kind, name, fields,                 \
@@ -370,6 +396,14 @@ const Event event_table[] = {
         E(RUNDOWN, 280, 0, TIERED_SETTINGS, "TieredCompilationSettingsDCStart", tiered_settings),
         E(PRIVATE, 189, 0, INLINE_TREE, "JittedMethodRichDebugInfo", rich_debug_info),
         E(ASYNC, 1, 1, SHOWN, "AsyncEvents", async_events),
+        E(UNIVERSAL_SYSTEM, 0, 0, SHOWN, "ExistingProcess", universal_process),
+        E(UNIVERSAL_SYSTEM, 1, 0, SHOWN, "ProcessCreate", universal_process),
+        E0(UNIVERSAL_SYSTEM, 2, 0, SHOWN, "ProcessExit"),
+        E(UNIVERSAL_SYSTEM, 3, 0, SHOWN, "ProcessMapping", universal_mapping),
+        E(UNIVERSAL_SYSTEM, 4, 0, SHOWN, "ProcessSymbol", universal_symbol),
+        E(UNIVERSAL_SYSTEM, 5, 0, SHOWN, "ProcessMappingMetadata", universal_metadata),
+        E(UNIVERSAL_EVENTS, 1, 0, SHOWN, "cpu", universal_sample),
+        E(UNIVERSAL_EVENTS, 2, 0, SHOWN, "cswitch", universal_sample),
 };
 
 const size_t n_event_table = G_N_ELEMENTS(event_table);

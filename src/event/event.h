@@ -11,6 +11,7 @@
  * How an event's bytes travel is not in the table: an event with more than nine fields, or with a
  * field whose count is another field, is one packed blob, any other has plain CTF fields. That is
  * discovered once for each CTF event class, so that both encodings of every row are accepted.
+ * Events of the Universal providers are compact: see compact_decode().
  */
 
 #include <stdbool.h>
@@ -25,6 +26,9 @@ typedef enum Provider {
         PROVIDER_RUNDOWN, /* LTTng provider "DotNETRuntimeRundown" */
         PROVIDER_PRIVATE, /* LTTng provider "DotNETRuntimePrivate" */
         PROVIDER_ASYNC, /* EventPipe's "System.Runtime.CompilerServices.AsyncProfilerEventSource" */
+        /* Of a recorder of the whole machine, dotnet-trace collect-linux: compact events. */
+        PROVIDER_UNIVERSAL_SYSTEM,
+        PROVIDER_UNIVERSAL_EVENTS, /* its events have no stable ids, but names */
         _PROVIDER_MAX,
 } Provider;
 
@@ -180,6 +184,12 @@ static inline int event_field(const Event *event, FieldName name)
 
 /* Index of the field that counts the elements of field I, -1 if the row has none. */
 int event_count_field(const Event *event, unsigned i);
+
+/* Is it of a Universal provider? */
+static inline bool event_is_compact(const Event *event)
+{
+        return event->provider >= PROVIDER_UNIVERSAL_SYSTEM;
+}
 
 /* True for WSTRING and ASTRING. */
 static inline bool field_type_is_string(FieldType type)

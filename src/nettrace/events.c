@@ -52,7 +52,7 @@ static void events_take_compressed(NettraceEvents *events)
         if (flags & HAS_SEQUENCE) {
                 event->sequence += nettrace_varint32(cursor);
                 event->capture_thread = nettrace_varint(cursor);
-                nettrace_varint32(cursor); /* the processor */
+                event->processor = nettrace_varint32(cursor);
         }
         event->sequence += event->metadata_id != 0;
         if (flags & HAS_THREAD)
@@ -87,7 +87,7 @@ static void events_take_whole(NettraceEvents *events)
         event->sequence = nettrace_u32(cursor);
         event->thread = nettrace_u64(cursor);
         event->capture_thread = nettrace_u64(cursor);
-        nettrace_u32(cursor); /* the processor */
+        event->processor = nettrace_u32(cursor);
         event->stack_id = nettrace_u32(cursor);
         event->ticks = nettrace_u64(cursor);
         if (events->version >= VERSION_OF_LABELS)

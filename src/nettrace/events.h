@@ -11,12 +11,15 @@
 #include "nettrace/cursor.h"
 #include "nettrace/framing.h"
 
+#define NETTRACE_NO_PROCESSOR UINT32_MAX
+
 typedef struct NettraceEvent {
         uint32_t metadata_id; /* 0 in a block of metadata */
         uint32_t sequence;    /* number of the event in its capture thread and session, from 1 */
         uint64_t capture_thread;
-        uint64_t thread;   /* that the event is about; in version 6 both are indexes */
-        uint32_t stack_id; /* 0: it has none */
+        uint64_t thread;    /* that the event is about; in version 6 both are indexes */
+        uint32_t processor; /* NETTRACE_NO_PROCESSOR: not recorded */
+        uint32_t stack_id;  /* 0: it has none */
         uint64_t ticks;
         bool is_sorted; /* no event after it in the stream is of an earlier time */
         const uint8_t *payload;

@@ -7,8 +7,8 @@
 #define DOTNET_PREFIX  "Microsoft-Windows-"
 #define RUNTIME_PREFIX DOTNET_PREFIX "DotNETRuntime"
 
-/* Bytes of a provider's name that are shown of an event without a row. */
-#define MAX_PROVIDER 100
+/* Bytes of a name that are shown of a provider or an event without a row. */
+#define MAX_NAME 100
 
 /* Kinds of optional metadata in version 6. */
 typedef enum OptionalKind {
@@ -30,6 +30,10 @@ typedef struct MetadataRow {
         uint32_t event_id;
         uint32_t event_version;
         bool has_version;
+        const char *name; /* of version 6, not terminated, UTF-8 */
+        size_t n_name;
+        NettraceCursor fields; /* of version 6: N_FIELDS, each a u16 size, a name and a type */
+        uint16_t n_fields;
 } MetadataRow;
 
 void nettrace_metadata_init(NettraceMetadataTable *table, EventUse use, GHashTable *counts)
@@ -80,6 +84,8 @@ static const char *const PROVIDERS[_PROVIDER_MAX] = {
         [PROVIDER_RUNDOWN] = RUNTIME_PREFIX "Rundown",
         [PROVIDER_PRIVATE] = RUNTIME_PREFIX "Private",
         [PROVIDER_ASYNC] = "System.Runtime.CompilerServices.AsyncProfilerEventSource",
+        [PROVIDER_UNIVERSAL_SYSTEM] = "Universal.System",
+        [PROVIDER_UNIVERSAL_EVENTS] = "Universal.Events",
 };
 
 static bool row_is_of(const MetadataRow *row, Provider provider)
@@ -97,19 +103,62 @@ static char *row_name(const MetadataRow *row, const Event *event)
         if (event)
                 return g_strconcat(provider_name(event->provider), ":", event->name, NULL);
         return g_strdup_printf("%.*s:event %u version %u",
-                               (int)MIN(row->n_provider - n_prefix, MAX_PROVIDER),
+                               (int)MIN(row->n_provider - n_prefix, MAX_NAME),
                                row->provider + n_prefix, row->event_id, row->event_version);
 }
 
-static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
+static const char *cursor_take_text(NettraceCursor *cursor, size_t *ret_n)
 {
-        NettraceMetadata *metadata = g_new0(NettraceMetadata, 1);
+        *ret_n = nettrace_varint32(cursor);
+        return (const char *)nettrace_bytes(cursor, *ret_n);
+}
+
+/* Does the stream describe the fields of EVENT, maybe with others after them? */
+static bool row_has_fields(const MetadataRow *row, const Event *event)
+{
+        NettraceCursor cursor = row->fields;
+        unsigned i;
+
+        for (i = 0; i < event->n_fields && i < row->n_fields; i++) {
+                const char *wanted = field_name(event->fields[i].name);
+                const uint16_t n_field = nettrace_u16(&cursor);
+                const uint8_t *bytes = nettrace_bytes(&cursor, n_field);
+                NettraceCursor field = nettrace_cursor(bytes, bytes ? n_field : 0);
+                size_t n;
+                const char *name = cursor_take_text(&field, &n);
+
+                if (!name || n != strlen(wanted) || memcmp(name, wanted, n) != 0)
+                        return false;
+        }
+        return i == event->n_fields;
+}
+
+/* Universal events have names, and only some of them stable ids. */
+static void metadata_set_universal(NettraceMetadataTable *table, NettraceMetadata *metadata,
+                                   const MetadataRow *row)
+{
+        g_autofree char *name =
+                g_strdup_printf("%.*s:%.*s", (int)row->n_provider, row->provider,
+                                (int)MIN(row->n_name, MAX_NAME), row->n_name ? row->name : "");
+        const Event *event = event_by_name(name);
+        g_autofree char *shown = NULL;
+
+        if (event && !row->event_version && row_has_fields(row, event))
+                metadata->universal = metadata->event = event;
+        else
+                shown = g_strdup_printf("%s (event %u, version %u)", name, row->event_id,
+                                        row->event_version);
+        metadata->counts = event_counts_get(table->counts, shown ? shown : name, metadata->event,
+                                            /* is_later= */ false);
+}
+
+static void metadata_set_dotnet(NettraceMetadataTable *table, NettraceMetadata *metadata,
+                                const MetadataRow *row)
+{
         const size_t n_prefix = strlen(RUNTIME_PREFIX);
         Provider provider;
 
-        *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
-        metadata->sample = nettrace_sample_kind(row->provider, row->n_provider, row->event_id);
-        for (provider = 0; provider < _PROVIDER_MAX; provider++)
+        for (provider = 0; provider < PROVIDER_UNIVERSAL_SYSTEM; provider++)
                 if (row_is_of(row, provider))
                         metadata->event = row_event(row, provider, &metadata->is_later);
         if (metadata->event ||
@@ -119,6 +168,18 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
                 metadata->counts =
                         event_counts_get(table->counts, name, metadata->event, metadata->is_later);
         }
+}
+
+static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
+{
+        NettraceMetadata *metadata = g_new0(NettraceMetadata, 1);
+
+        *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
+        metadata->sample = nettrace_sample_kind(row->provider, row->n_provider, row->event_id);
+        if (row_is_of(row, PROVIDER_UNIVERSAL_SYSTEM) || row_is_of(row, PROVIDER_UNIVERSAL_EVENTS))
+                metadata_set_universal(table, metadata, row);
+        else
+                metadata_set_dotnet(table, metadata, row);
         if (metadata->event && !event_kind_is_wanted(metadata->event->kind, table->use))
                 metadata->event = NULL;
         g_hash_table_replace(table->by_id, GUINT_TO_POINTER(row->id), metadata);
@@ -159,12 +220,6 @@ static bool metadata_take_events(NettraceMetadataTable *table, const NettraceBlo
                     g_hash_table_size(table->by_id) > NETTRACE_MAX_METADATA)
                         return false;
         return result == NETTRACE_EVENTS_END;
-}
-
-static const char *cursor_take_text(NettraceCursor *cursor, size_t *ret_n)
-{
-        *ret_n = nettrace_varint32(cursor);
-        return (const char *)nettrace_bytes(cursor, *ret_n);
 }
 
 static void row_take_optional(MetadataRow *row, NettraceCursor *cursor)
@@ -212,8 +267,10 @@ static bool metadata_take_row(NettraceMetadataTable *table, NettraceCursor *curs
 
         row.provider = cursor_take_text(cursor, &row.n_provider);
         row.event_id = nettrace_varint32(cursor);
-        cursor_take_text(cursor, &n);
-        for (n_fields = nettrace_u16(cursor); n_fields > 0 && !cursor->is_short; n_fields--)
+        row.name = cursor_take_text(cursor, &row.n_name);
+        n_fields = row.n_fields = nettrace_u16(cursor);
+        row.fields = *cursor;
+        for (; n_fields > 0 && !cursor->is_short; n_fields--)
                 nettrace_bytes(cursor, nettrace_u16(cursor));
         n = nettrace_u16(cursor);
         bytes = nettrace_bytes(cursor, n);

@@ -4,8 +4,9 @@
 /*
  * Metadata: which event a stream means by a metadata id
  *
- * The ids are the stream's own. The fields that a stream may describe are not read: the event table
- * (event/event.h) has those of every event that is decoded.
+ * The ids are the stream's own. The event table (event/event.h) has the fields of every event that
+ * is decoded. The fields that a stream may describe are not read, but for the names of those of
+ * Universal events: a version of such an event shows in these only.
  */
 
 #include "event/event-counts.h"
@@ -20,8 +21,9 @@ typedef struct NettraceMetadata {
         bool has_version; /* else `event` is the latest version that has a row */
         bool is_later;    /* than `event`, whose fields come first */
         NettraceSampleKind sample;
-        const Event *event;  /* NULL: it has no row, or is not wanted */
-        EventCounts *counts; /* borrowed; NULL: not a .NET event */
+        const Event *event;     /* NULL: it has no row, or is not wanted */
+        const Event *universal; /* the row, wanted or not, if it is a compact one; else NULL */
+        EventCounts *counts;    /* borrowed; NULL: neither a .NET event nor a Universal one */
 } NettraceMetadata;
 
 typedef struct NettraceMetadataTable {

@@ -22,8 +22,11 @@ struct NettraceReader {
         NettraceMetadataTable metadata;
         NettraceThreads threads;
         NettraceQueue queue;
-        NettraceSampleFn take_sample; /* NULL: nobody wants samples, and no stacks are kept */
-        void *data;                   /* for it */
+        NettraceSampleFn take_sample;       /* NULL: nobody wants samples */
+        void *data;                         /* for it */
+        NettraceUniversalFn take_universal; /* NULL: nobody wants them */
+        void *universal_data;               /* for it */
+        /* Without either of the two, no stacks are kept. */
         NettraceStacks stacks;
         NettraceWaits waits; /* of threads whose samples are wanted */
         GString *type;       /* owned: of the newest sample */
@@ -91,6 +94,12 @@ void nettrace_reader_take_samples(NettraceReader *reader, NettraceSampleFn fn, v
         reader->data = data;
 }
 
+void nettrace_reader_take_universal(NettraceReader *reader, NettraceUniversalFn fn, void *data)
+{
+        reader->take_universal = fn;
+        reader->universal_data = data;
+}
+
 static bool reader_fail(GError **error, uint64_t offset, const char *what)
 {
         g_set_error(error, NETTRACE_ERROR, NETTRACE_ERROR_DAMAGED,
@@ -142,7 +151,8 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
                 .has_version = metadata->has_version,
         };
 
-        if (!reader_find_process(reader, event->thread, &queued)) {
+        /* Process 0 is a CPU without work. */
+        if (!reader_find_process(reader, event->thread, &queued) && !metadata->universal) {
                 reader->n_unattributed++;
                 return;
         }
@@ -179,6 +189,26 @@ static void reader_take_sample(NettraceReader *reader, const NettraceEvent *even
         reader->take_sample(reader->data, &sample);
 }
 
+/* One that cannot be decoded is counted where it comes as a record. */
+static void reader_take_universal(NettraceReader *reader, const NettraceEvent *event,
+                                  const Event *row, uint64_t time)
+{
+        Record record = {.time = time};
+        NettraceUniversal universal = {.record = &record, .processor = event->processor};
+        NettraceQueued process = {0};
+
+        decode_scratch_reset(&reader->scratch);
+        if (compact_decode(row, event->payload, event->n_payload, &reader->scratch, &record) !=
+            DECODE_OK)
+                return;
+        reader_find_process(reader, event->thread, &process);
+        record.process.pid = process.pid;
+        record.tid = process.tid;
+        universal.addresses =
+                nettrace_stacks_get(&reader->stacks, event->stack_id, &universal.n_addresses);
+        reader->take_universal(reader->universal_data, &universal);
+}
+
 /* More than INT64_MAX: it is not possible. */
 static uint64_t reader_time(const NettraceReader *reader, uint64_t ticks)
 {
@@ -213,6 +243,8 @@ static bool reader_take_event(NettraceReader *reader, const NettraceEvents *even
                 metadata->counts->n_events++;
         if (metadata && metadata->sample && reader->take_sample)
                 reader_take_sample(reader, event, metadata->sample, time);
+        if (metadata && metadata->universal && reader->take_universal)
+                reader_take_universal(reader, event, metadata->universal, time);
         if (!metadata || (metadata->event && time < reader->horizon)) {
                 /* It is not known, or it broke a promise: what is later than it may be out. */
                 reader->n_unannounced += !metadata;
@@ -355,7 +387,7 @@ static bool reader_take_block(NettraceReader *reader, const NettraceBlock *block
         case NETTRACE_BLOCK_REMOVE_THREAD:
                 return reader_remove_threads(reader, block, error);
         case NETTRACE_BLOCK_STACK:
-                return !reader->take_sample ||
+                return !(reader->take_sample || reader->take_universal) ||
                        nettrace_stacks_take(&reader->stacks, block, reader->header.pointer_size) ||
                        reader_fail(error, block->offset, "a stack makes no sense");
         case NETTRACE_BLOCK_LABEL_LIST:
@@ -436,8 +468,11 @@ static bool reader_decode(NettraceReader *reader, const NettraceQueued *queued, 
 
         do {
                 decode_scratch_reset(&reader->scratch);
-                result = packed_decode(event, queued->is_later, payload, queued->n_payload,
-                                       &reader->scratch, record);
+                result = event_is_compact(event)
+                                 ? compact_decode(event, payload, queued->n_payload,
+                                                  &reader->scratch, record)
+                                 : packed_decode(event, queued->is_later, payload,
+                                                 queued->n_payload, &reader->scratch, record);
         } while (result != DECODE_OK && !queued->has_version && (event = event_before(event)));
         queued->counts->n_results[result]++;
         return result == DECODE_OK;

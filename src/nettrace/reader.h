@@ -16,6 +16,7 @@
 
 #include "event/decode.h"
 #include "event/stream.h"
+#include "nettrace/events.h"
 #include "nettrace/header.h"
 #include "nettrace/sample.h"
 
@@ -41,6 +42,21 @@ typedef void (*NettraceSampleFn)(void *data, const NettraceSample *sample);
  * are ignored.
  */
 void nettrace_reader_take_samples(NettraceReader *reader, NettraceSampleFn fn, void *data);
+
+/* An event of a recorder of the whole machine. All is borrowed, and valid during the call. */
+typedef struct NettraceUniversal {
+        const Record *record;      /* its process can be 0 */
+        uint32_t processor;        /* NETTRACE_NO_PROCESSOR: not recorded */
+        const uint64_t *addresses; /* of the stack, the leaf first */
+        size_t n_addresses;
+} NettraceUniversal;
+
+typedef void (*NettraceUniversalFn)(void *data, const NettraceUniversal *event);
+
+/* FN gets the Universal events while bytes are pushed, in the stream's order. They come as records
+ * as well, if they are wanted.
+ */
+void nettrace_reader_take_universal(NettraceReader *reader, NettraceUniversalFn fn, void *data);
 
 /*
  * Takes N more bytes of the stream. False with ERROR set (of NETTRACE_ERROR): the stream is damaged

@@ -17,7 +17,8 @@ static_assert(BUFFER_SCHEME_UNKNOWN == 0 && BUFFER_SCHEME_PER_UID == 1 &&
               BUFFER_SCHEME_PER_PID == 2 && _BUFFER_SCHEME_MAX == 3);
 static_assert(GAP_EVENTS == 0 && GAP_PACKETS == 1 && _GAP_KIND_MAX == 2);
 static_assert(PROVIDER_RUNTIME == 0 && PROVIDER_RUNDOWN == 1 && PROVIDER_PRIVATE == 2 &&
-              PROVIDER_ASYNC == 3 && _PROVIDER_MAX == 4);
+              PROVIDER_ASYNC == 3 && PROVIDER_UNIVERSAL_SYSTEM == 4 &&
+              PROVIDER_UNIVERSAL_EVENTS == 5 && _PROVIDER_MAX == 6);
 
 /* Fixed part of a RECORD: stream, time, pid_ns, pid, tid, provider, version, event id. */
 #define RECORD_HEAD_SIZE (4 + 8 + 8 + 4 + 4 + 1 + 1 + 2)

@@ -64,7 +64,7 @@ static void items_add(Items *items, NettraceItem type, const Record *record, con
 {
         items->n++;
         if (type == NETTRACE_ITEM_RECORD) {
-                FUZZ_REQUIRE(record->process.pid > 0);
+                FUZZ_REQUIRE(record->process.pid > 0 || event_is_compact(record->event));
                 fuzz_digest_record(&items->digest, record);
         } else {
                 FUZZ_REQUIRE(gap->begin <= gap->end && gap->end > items->last_end);
@@ -125,6 +125,17 @@ static void take_sample(void *data, const NettraceSample *sample)
                 *sum += sample->addresses[i];
 }
 
+static void take_universal(void *data, const NettraceUniversal *event)
+{
+        uint64_t *sum = data;
+        size_t i;
+
+        FUZZ_REQUIRE(event->record->process.pid >= 0 && event->record->time <= INT64_MAX);
+        fuzz_digest_record(sum, event->record);
+        for (i = 0; i < event->n_addresses; i++)
+                *sum += event->addresses[i];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -137,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t at;
 
         nettrace_reader_take_samples(reader, take_sample, &sum);
+        nettrace_reader_take_universal(reader, take_universal, &sum);
         if (step == PUSHED_AS_WHOLE)
                 step = MAX(stream->len, 1);
         for (at = 0; !error && at < stream->len; at += step) {
