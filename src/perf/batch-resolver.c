@@ -402,6 +402,10 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
         clrsym_answer *answer = &found->answer;
         clrsym_line line;
 
+        if (!found->verdict.is_named && entry->source == FRAME_SOURCE_RECORDER)
+                found->verdict.reason = COUNT_RECORDER;
+        if (!found->verdict.is_named && entry->source == FRAME_SOURCE_SEVERAL)
+                found->verdict.reason = COUNT_SEVERAL;
         verdict_count(&resolver->counts, ask->kind, &found->verdict, answer);
         if (!found->verdict.is_named) {
                 images_note_missing(ask->code.missing);

@@ -35,7 +35,9 @@ typedef enum FrameSource {
         FRAME_SOURCE_INLINED, /* the JIT's report of what it inlined there */
         FRAME_SOURCE_STACK,   /* a caller that OSR hides, found in the copy of the stack */
         FRAME_SOURCE_SAMPLES, /* a caller that OSR hides, as other samples have it */
-        FRAME_SOURCE_MARK,    /* the frame is not code: it stands for frames that are missing */
+        FRAME_SOURCE_RECORDER, /* the file of another recorder, whose names have no time */
+        FRAME_SOURCE_SEVERAL,  /* the same, which has several names: none is shown */
+        FRAME_SOURCE_MARK,     /* the frame is not code: it stands for frames that are missing */
         _FRAME_SOURCE_MAX,
 } FrameSource;
 

@@ -49,8 +49,10 @@ static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, Entry
         /* Code of a file is native, with or without a symbol, unless an assembly in it has it. */
         bool is_of_file = mapping == MAPPING_LIBRARY || (mapping == MAPPING_OTHER && *dso == '/');
         NamedKind kind = !link->is_user || place.is_kernel ? NAMED_KERNEL
-                         : symbol || is_of_file            ? NAMED_NATIVE
-                                                           : NAMED_UNKNOWN;
+                         : mapping == MAPPING_JITTED && place.source != FRAME_SOURCE_SYMBOL
+                                 ? NAMED_MANAGED
+                         : symbol || is_of_file ? NAMED_NATIVE
+                                                : NAMED_UNKNOWN;
         BatchResolver *resolver = &namer->namer->resolver;
         Entry *entry = batch_add_entry(&namer->namer->batch);
         ImageAddress where;
@@ -61,6 +63,7 @@ static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, Entry
         /* What is in no mapping is not code. */
         entry->role = role != ENTRY_FRAME && !is_known ? ENTRY_DROPPED : role;
         entry->offset = symbol ? (uint32_t)(link->ip - place.start) : 0;
+        entry->source = place.source;
         entry->frame = frames_symbol(&namer->namer->frames, kind, symbol, dso);
         if (entry->frame == INDEX_NONE)
                 return false;

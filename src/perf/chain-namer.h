@@ -17,7 +17,8 @@ typedef struct CodePlace {
         uint64_t start;     /* address of the symbol */
         uint64_t base;      /* the address at which the file's begin would be mapped */
         bool is_kernel;
-        MappingKind kind; /* of DSO */
+        MappingKind kind;   /* of DSO */
+        FrameSource source; /* of SYMBOL: FRAME_SOURCE_SYMBOL, _RECORDER or _SEVERAL */
 } CodePlace;
 
 typedef struct CodeFinder {

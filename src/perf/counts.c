@@ -37,6 +37,8 @@ static const struct {
         [COUNT_PENDING] = {"pending", "later than the trace"},
         [COUNT_EVICTED] = {"evicted", "forgotten because memory was full"},
         [COUNT_CLOCK] = {"clock", "not named because of the clock"},
+        [COUNT_RECORDER] = {"recorder", "with a name by the recorder only"},
+        [COUNT_SEVERAL] = {"several", "with several names by the recorder"},
         [COUNT_STACK_WHOLE] = {"stack-whole", NULL},
         [COUNT_STACK_CUT_FRAMES] = {"stack-cut-frames",
                                     "cut at the limit of frames (kernel.perf_event_max_stack)"},

@@ -43,7 +43,9 @@ typedef enum Count {
         COUNT_AMBIGUOUS,
         COUNT_PENDING,
         COUNT_EVICTED,
-        COUNT_CLOCK, /* the clock is not exact enough to decide */
+        COUNT_CLOCK,    /* the clock is not exact enough to decide */
+        COUNT_RECORDER, /* they have a name by the recorder only: FRAME_SOURCE_RECORDER */
+        COUNT_SEVERAL,  /* the recorder has several names for them */
         /* Samples, in the order of StackRoot, if their stacks were recorded. */
         COUNT_STACK_WHOLE,
         COUNT_STACK_CUT_FRAMES,

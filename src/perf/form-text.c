@@ -85,6 +85,8 @@ static const char *source_name(const Entry *entry, const NamedFrame *frame)
                 [FRAME_SOURCE_INLINED] = "inline tree",
                 [FRAME_SOURCE_STACK] = "OSR repair, by the stack",
                 [FRAME_SOURCE_SAMPLES] = "OSR repair, by other samples",
+                [FRAME_SOURCE_RECORDER] = "recorder",
+                [FRAME_SOURCE_SEVERAL] = "recorder, several names",
                 [FRAME_SOURCE_MARK] = "mark",
         };
 

@@ -17,6 +17,7 @@ typedef struct RecentPlace {
         const char *symbol; /* NULL: none */
         uint64_t start;     /* of the symbol */
         MappingKind kind;   /* of DSO */
+        FrameSource source; /* of the symbol */
 } RecentPlace;
 
 struct CodePlaces {
@@ -24,8 +25,9 @@ struct CodePlaces {
         KernelSymbols *kernel; /* borrowed */
         FileSymbols *files;
         MapSymbols *maps;
-        RecentPlace *recent; /* owned: by address */
-        GByteArray *kinds;   /* owned: CodePlaceKind by number of the file; 0: not known yet */
+        RecorderSymbols *recorder; /* borrowed; NULL: there is none */
+        RecentPlace *recent;       /* owned: by address */
+        GByteArray *kinds; /* owned: CodePlaceKind by number of the file; 0: not known yet */
 };
 
 /* How the code of a file gets its names. */
@@ -48,6 +50,11 @@ CodePlaces *code_places_new(AddressSpaces *spaces, const PerfFeatures *features,
         places->recent = g_new0(RecentPlace, N_RECENT);
         places->kinds = g_byte_array_new();
         return places;
+}
+
+void code_places_set_recorder(CodePlaces *places, RecorderSymbols *symbols)
+{
+        places->recorder = symbols;
 }
 
 void code_places_free(CodePlaces *places)
@@ -95,6 +102,27 @@ static CodePlaceKind places_kind(CodePlaces *places, uint32_t file)
         return (CodePlaceKind)places->kinds->data[file];
 }
 
+/* False: the recorder has no name. PID: RECORDER_KERNEL, or a process. */
+static bool places_ask_recorder(CodePlaces *places, int32_t pid, RecentPlace *place)
+{
+        RecorderName name;
+        RecorderFound found = places->recorder ? recorder_symbols_find(places->recorder, pid,
+                                                                       place->address, &name)
+                                               : RECORDER_NONE;
+
+        if (found == RECORDER_NONE)
+                return false;
+        place->pid = pid;
+        place->symbol = name.text;
+        place->start = name.start;
+        place->source = found == RECORDER_SEVERAL ? FRAME_SOURCE_SEVERAL
+                        : pid == RECORDER_KERNEL  ? FRAME_SOURCE_SYMBOL
+                                                  : FRAME_SOURCE_RECORDER;
+        if (name.module)
+                place->dso = name.module;
+        return true;
+}
+
 static void places_read(CodePlaces *places, int32_t pid, const SpaceMapping *mapping,
                         uint64_t address, RecentPlace *ret)
 {
@@ -109,11 +137,16 @@ static void places_read(CodePlaces *places, int32_t pid, const SpaceMapping *map
                 .dso = address_spaces_file(places->spaces, mapping->file)->path,
         };
         ret->kind = mapping_kind_of_dso(ret->dso);
-        if (kind == PLACE_ANONYMOUS) {
+        if (places->recorder && ret->kind == MAPPING_JITTED) {
+                ret->pid = pid;
+                places_ask_recorder(places, pid, ret);
+        } else if (kind == PLACE_ANONYMOUS) {
                 ret->dso = map_symbols_path(places->maps, pid);
                 ret->symbol = map_symbols_find(places->maps, pid, address, &ret->start);
         } else if (kind == PLACE_FILE) {
                 ret->symbol = file_symbols_find(places->files, mapping, address, &ret->start);
+                if (!ret->symbol)
+                        places_ask_recorder(places, pid, ret);
         }
 }
 
@@ -141,8 +174,10 @@ bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t a
         if (ret->is_kernel) {
                 if (!row->dso || row->address != address) {
                         *row = (RecentPlace){.address = address};
-                        row->symbol = kernel_symbols_find(places->kernel, address, &row->dso,
-                                                          &row->start);
+                        row->dso = KERNEL_DSO;
+                        if (!places_ask_recorder(places, RECORDER_KERNEL, row))
+                                row->symbol = kernel_symbols_find(places->kernel, address,
+                                                                  &row->dso, &row->start);
                         row->kind = mapping_kind_of_dso(row->dso);
                 }
                 if (!row->dso)
@@ -161,6 +196,7 @@ bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t a
         ret->symbol = row->symbol;
         ret->start = row->start;
         ret->kind = row->kind;
+        ret->source = row->source;
         return true;
 }
 

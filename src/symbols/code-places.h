@@ -12,12 +12,16 @@
 #include "perfdata/address-space.h"
 #include "symbols/file-symbols.h"
 #include "symbols/kernel-symbols.h"
+#include "symbols/recorder-symbols.h"
 
 typedef struct CodePlaces CodePlaces;
 
 /* All are borrowed. */
 CodePlaces *code_places_new(AddressSpaces *spaces, const PerfFeatures *features,
                             KernelSymbols *kernel, const DebugFinder *debug);
+/* SYMBOLS, borrowed, name jitted code, in the place of perf maps, and what has no name otherwise.
+ */
+void code_places_set_recorder(CodePlaces *places, RecorderSymbols *symbols);
 /* NULL is fine. */
 void code_places_free(CodePlaces *places);
 
