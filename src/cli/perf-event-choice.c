@@ -38,7 +38,7 @@ bool event_choose(const EventChoice *choice, GPtrArray *notes, const char **ret_
                   GError **error)
 {
         const GPtrArray *events = choice->recording->events;
-        const RecordingEvent *most = NULL;
+        const RecordingEvent *most = NULL, *preferred = NULL;
         g_autoptr(GString) names = g_string_new(NULL);
         guint i, n = 0;
 
@@ -56,7 +56,12 @@ bool event_choose(const EventChoice *choice, GPtrArray *notes, const char **ret_
                 if (choice->wanted && !strcmp(choice->wanted, event->name))
                         return true;
                 /* Those of a .nettrace file are in the order of their table. */
-                if (!most || (event->n_samples > most->n_samples && !choice->is_nettrace))
+                if (!g_strcmp0(event->name, choice->preferred)) {
+                        most = preferred = event;
+                        continue;
+                }
+                if (!preferred &&
+                    (!most || (event->n_samples > most->n_samples && !choice->is_nettrace)))
                         most = event;
         }
         if (choice->wanted) {

@@ -9,10 +9,11 @@
 
 typedef struct EventChoice {
         const Recording *recording;
-        const char *input;  /* the recording, for messages */
-        const char *wanted; /* by the user; NULL: that with most samples */
-        bool is_nettrace;   /* events are kinds of a .nettrace file's samples */
-        bool is_single;     /* samples are added up, which needs one event */
+        const char *input;     /* the recording, for messages */
+        const char *wanted;    /* by the user; NULL: the preferred one, or that with most samples */
+        const char *preferred; /* NULL: none */
+        bool is_nettrace;      /* events are kinds of a .nettrace file's samples */
+        bool is_single;        /* samples are added up, which needs one event */
 } EventChoice;
 
 /*

@@ -13,6 +13,7 @@
 #include "cli/method-codes.h"
 #include "cli/naming-settings.h"
 #include "cli/output-form.h"
+#include "cli/collect-input.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-event-choice.h"
 #include "cli/perf-input.h"
@@ -41,13 +42,15 @@
 #include <sys/stat.h>
 
 typedef struct Naming {
-        const PerfNaming *job;  /* borrowed */
-        const Options *options; /* of the job */
-        const char *input;      /* the same */
-        FormType form;          /* of the output that is written now */
-        bool is_nettrace;       /* the samples are those of the runtime, in a .nettrace file */
-        SampleFile file;        /* of perf, if they are not */
-        KernelSymbols *kernel;  /* owned, and the two below, for FILE */
+        const PerfNaming *job;     /* borrowed */
+        const Options *options;    /* of the job */
+        const char *input;         /* the same */
+        FormType form;             /* of the output that is written now */
+        bool is_nettrace;          /* the samples are those of the runtime, in a .nettrace file */
+        bool is_collect;           /* they are those of dotnet-trace collect-linux */
+        RecorderSymbols *recorder; /* owned: its names; NULL: it is another recording */
+        SampleFile file;           /* of perf, if they are not */
+        KernelSymbols *kernel;     /* owned, and the two below, for FILE */
         DebugFiles *debug;
         DebugFinder finder; /* of DEBUG */
         CodePlaces *places;
@@ -193,6 +196,7 @@ static bool naming_choose_event(Naming *naming, GError **error)
                 .wanted = naming->options->event,
                 .is_nettrace = naming->is_nettrace,
                 .is_single = naming->form != FORM_TEXT,
+                .preferred = naming->is_collect ? COLLECT_CPU_EVENT : NULL,
         };
 
         return event_choose(&choice, naming->notes, &naming->event, error);
@@ -202,11 +206,20 @@ static void naming_note_no_events(Naming *naming, const char *why)
 {
         g_ptr_array_add(
                 naming->notes,
-                g_strdup_printf("%s. Without events only native and precompiled code is named; "
-                                "code that the JIT compiled gets its names from a daemon "
-                                "that knew the program while perf recorded it, or from "
-                                "the trace of that run: clrsym record does both",
-                                why ? why : "no daemon answers"));
+                naming->is_collect
+                        ? g_strdup_printf(
+                                  "%s. Code that the JIT compiled has the recorder's "
+                                  "names" RECORDER_MARK
+                                  ", which have no time: where memory was used again they can be "
+                                  "those of other code. A daemon that knew the program, or the "
+                                  "trace of that run, has others",
+                                  why ? why : "no daemon answers")
+                        : g_strdup_printf(
+                                  "%s. Without events only native and precompiled code is named; "
+                                  "code that the JIT compiled gets its names from a daemon "
+                                  "that knew the program while perf recorded it, or from "
+                                  "the trace of that run: clrsym record does both",
+                                  why ? why : "no daemon answers"));
 }
 
 static bool open_handle(Naming *naming, GError **error)
@@ -301,7 +314,8 @@ static void naming_print_summary(const Naming *naming)
                               name ? name : "a process", costly,
                               (int)(FILE_SYMBOLS_MAX_WORK >> 20));
         if (naming->kernel && kernel_symbols_reason(naming->kernel))
-                message_print("clrsym", "kernel code has no names: %s",
+                message_print("clrsym", "%skernel code has no names: %s",
+                              naming->is_collect ? "other " : "",
                               kernel_symbols_reason(naming->kernel));
         perf_summary_print(&summary);
 }
@@ -695,22 +709,39 @@ static void naming_begin_progress(Naming *naming)
         naming->file.progress_data = &naming->progress;
 }
 
+/* Another recorder's file is read as what perf would have written. */
+static bool naming_open_file(Naming *naming, GError **error)
+{
+        g_autofree char *converted = NULL;
+        FD_AUTO int fd = -1;
+        bool ok = true;
+
+        if (naming->is_collect) {
+                naming->recorder = recorder_symbols_new();
+                fd = collect_input_open(naming->input, naming->recorder, naming->notes,
+                                        &naming->recording->n_lost, error);
+                ok = fd >= 0;
+                converted = g_strdup_printf("/proc/self/fd/%d", fd);
+        }
+        if (ok && sample_file_open(&naming->file, converted ? converted : naming->input, error))
+                return true;
+        g_prefix_error(error, "cannot read the recording %s: ", naming->input);
+        return false;
+}
+
 static bool naming_open(Naming *naming, GError **error)
 {
         const bool is_forced = options_has(naming->options, OPTION_FORCE);
 
-        if (!perf_input_check(naming->input, is_forced, error))
+        if (!perf_input_check(naming->input, is_forced, error) || !naming_open_file(naming, error))
                 return false;
-        if (!sample_file_open(&naming->file, naming->input, error)) {
-                g_prefix_error(error, "cannot read the recording %s: ", naming->input);
-                return false;
-        }
         naming_begin_progress(naming);
         naming->debug = debug_files_new(naming->options->symbols);
         naming->finder = debug_files_finder(naming->debug);
         naming->kernel = kernel_symbols_new(&naming->file.data.features);
         naming->places = code_places_new(naming->file.spaces, &naming->file.data.features,
                                          naming->kernel, &naming->finder);
+        code_places_set_recorder(naming->places, naming->recorder);
         /* The code of methods is found by events. */
         return !naming->job->memory || open_handle(naming, error);
 }
@@ -725,7 +756,8 @@ static bool naming_run(Naming *naming, GError **error)
                 perf_stacks_note_kind(naming->recording->stacks, naming->input, naming->notes);
         if (!naming_find_processes(naming, error))
                 return false;
-        naming->has_images = perf_clock_is_of_this_boot(naming->recording);
+        /* The files of collect-linux are found by what is in them. */
+        naming->has_images = naming->is_collect || perf_clock_is_of_this_boot(naming->recording);
         if (naming->job->activity)
                 naming->job->activity->clock_offset = naming->clock.offset;
         print_notes(naming);
@@ -739,6 +771,7 @@ static void naming_deinit(Naming *naming)
         code_places_free(naming->places);
         kernel_symbols_free(naming->kernel);
         debug_files_free(naming->debug);
+        recorder_symbols_free(naming->recorder);
         recording_free(naming->recording);
         g_array_unref(naming->maps);
         g_ptr_array_unref(naming->notes);
@@ -776,7 +809,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                 .options = job->options,
                 .input = job->input,
                 .form = naming_needs_one_event(job) ? FORM_SINK : FORM_TEXT,
-                .is_nettrace = perf_nettrace_is(job->input),
+                .is_collect = collect_input_is(job->input),
                 .file.data.fd = -1,
                 .recording = recording_new(),
                 .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),
@@ -786,6 +819,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         int caught;
         bool ok;
 
+        naming.is_nettrace = !naming.is_collect && perf_nettrace_is(job->input);
         perf_catch_signals();
         ok = is_saved             ? naming_run_saved(job, error)
              : naming.is_nettrace ? naming_run_nettrace(&naming, error)

@@ -37,6 +37,11 @@ static int32_t header_pid(uint64_t pid)
         return pid <= INT32_MAX ? (int32_t)pid : 0;
 }
 
+static bool header_key_is(const char *key, size_t n, const char *name)
+{
+        return n == strlen(name) && !memcmp(key, name, n);
+}
+
 /* The texts of version 6. False: they are damaged. */
 static bool header_read_texts(NettraceCursor *cursor, NettraceHeader *header)
 {
@@ -48,14 +53,17 @@ static bool header_read_texts(NettraceCursor *cursor, NettraceHeader *header)
                 uint32_t n_value = nettrace_varint32(cursor);
                 const char *value = (const char *)nettrace_bytes(cursor, n_value);
                 g_autofree char *text = NULL;
-                guint64 pid;
+                guint64 number;
 
-                if (!key || !value || n_key != strlen("ProcessId") ||
-                    memcmp(key, "ProcessId", n_key) != 0)
-                        continue;
+                if (!key || !value)
+                        break;
                 text = g_strndup(value, n_value);
-                if (g_ascii_string_to_unsigned(text, 10, 0, INT32_MAX, &pid, NULL))
-                        header->pid = header_pid(pid);
+                if (header_key_is(key, n_key, "ProcessId") &&
+                    g_ascii_string_to_unsigned(text, 10, 0, INT32_MAX, &number, NULL))
+                        header->pid = header_pid(number);
+                if (header_key_is(key, n_key, "ExpectedCPUSamplingRate") &&
+                    g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &number, NULL))
+                        header->sample_ns = number;
         }
         return n == 0;
 }

@@ -14,6 +14,7 @@ typedef struct NettraceHeader {
         uint64_t frequency;   /* ticks a second of that clock: the runtime's is 1000000000 */
         int64_t clock_offset; /* realtime less that clock, ns; good to a millisecond */
         uint32_t pointer_size;
+        uint64_t sample_ns; /* between two samples of a CPU; 0: not known */
         int32_t pid;        /* in the pid namespace of the process; 0: of several processes */
         uint8_t digest[16]; /* of all of it: two sessions have different ones */
 } NettraceHeader;

@@ -249,6 +249,8 @@ const ProfileUnit *profile_event_unit(const char *event)
         } ROWS[] = {
                 {"cpu-clock", {"sample", "TIME", "nanoseconds", true, false, true}},
                 {"task-clock", {"sample", "TIME", "nanoseconds", true, false, true}},
+                {"cpu", {"sample", "TIME", "nanoseconds", true, false, true}},
+                {"cswitch", {"nanosecond", "TIME", "nanoseconds", true, true, false}},
                 {PROFILE_EVENT_ALLOC, {"byte", "BYTES", "bytes", false, true, false}},
                 {PROFILE_EVENT_CONTENTION,
                  {"nanosecond", "TIME", "nanoseconds", true, true, false}},

@@ -8,158 +8,10 @@
 #include "event/event-counts.h"
 #include "nettrace/reader.h"
 
-#include "support/nettrace-stream.h"
 #include "support/suite.h"
+#include "support/universal-stream.h"
 
 #include <string.h>
-
-enum {
-        VERSION = 6,
-        ALL_FLAGS = 0xdf, /* as the recorder has them: all but related activities, sorted */
-        TYPE_NUMBER = 21,
-        TYPE_TEXT = 23,
-        OPTIONAL_VERSION = 9,
-};
-
-/* Rows of metadata: their id is their number, from 1. */
-static const struct {
-        const char *provider, *name;
-        uint32_t id;
-        const char *fields[7];
-        unsigned version;
-} ROWS[] = {
-        {"Universal.Events", "cpu", 1, {"Value"}, 0},
-        {"Universal.Events", "cswitch", 2, {"Value"}, 0},
-        {"Universal.System", "ExistingProcess", 0, {"NamespaceId", "Name", "NamespaceName"}, 0},
-        {"Universal.System", "ProcessExit", 2, {NULL}, 0},
-        {"Universal.System",
-         "ProcessMapping",
-         3,
-         {"Id", "StartAddress", "EndAddress", "FileOffset", "FileName", "MetadataId", "Later"},
-         0},
-        {"Universal.System",
-         "ProcessSymbol",
-         4,
-         {"Id", "MappingId", "StartAddress", "EndAddress", "Name"},
-         0},
-        /* What is not known: a version, an event, an order of fields. */
-        {"Universal.System", "ProcessCreate", 1, {"NamespaceId", "Name", "NamespaceName"}, 1},
-        {"Universal.Events", "page-fault", 3, {"Value"}, 0},
-        {"Universal.System",
-         "ProcessMappingMetadata",
-         5,
-         {"Id", "VersionMetadata", "SymbolMetadata"},
-         0},
-};
-
-static void put_rows(GByteArray *out)
-{
-        GByteArray *block = g_byte_array_new();
-        unsigned i, j, n;
-
-        nettrace_put(block, 0, 2);
-        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
-                g_autoptr(GByteArray) row = g_byte_array_new();
-
-                for (n = 0; n < G_N_ELEMENTS(ROWS[i].fields) && ROWS[i].fields[n];)
-                        n++;
-                nettrace_put_varint(row, i + 1);
-                nettrace_put_text(row, ROWS[i].provider);
-                nettrace_put_varint(row, ROWS[i].id);
-                nettrace_put_text(row, ROWS[i].name);
-                nettrace_put(row, n, 2);
-                for (j = 0; j < n; j++) {
-                        nettrace_put(row, strlen(ROWS[i].fields[j]) + 2, 2);
-                        nettrace_put_text(row, ROWS[i].fields[j]);
-                        nettrace_put(row,
-                                     strstr(ROWS[i].fields[j], "Name") ? TYPE_TEXT : TYPE_NUMBER,
-                                     1);
-                }
-                nettrace_put(row, ROWS[i].version ? 2 : 0, 2);
-                if (ROWS[i].version) {
-                        nettrace_put(row, OPTIONAL_VERSION, 1);
-                        nettrace_put(row, ROWS[i].version, 1);
-                }
-                nettrace_put(block, row->len, 2);
-                nettrace_put_bytes(block, row->data, row->len);
-        }
-        nettrace_put_block(out, VERSION, NETTRACE_BLOCK_METADATA, block);
-}
-
-/* Two threads: index 1 is 5/6, index 2 is a CPU without work. */
-static void put_threads(GByteArray *out)
-{
-        static const unsigned THREADS[][3] = {{1, 5, 6}, {2, 0, 0}};
-        GByteArray *block = g_byte_array_new();
-        unsigned i;
-
-        for (i = 0; i < G_N_ELEMENTS(THREADS); i++) {
-                nettrace_put(block, 5, 2);
-                nettrace_put_varint(block, THREADS[i][0]);
-                nettrace_put(block, 2, 1);
-                nettrace_put_varint(block, THREADS[i][1]);
-                nettrace_put(block, 3, 1);
-                nettrace_put_varint(block, THREADS[i][2]);
-        }
-        nettrace_put_block(out, VERSION, NETTRACE_BLOCK_THREAD, block);
-}
-
-static void put_stack(GByteArray *out)
-{
-        GByteArray *block = g_byte_array_new();
-
-        nettrace_put(block, 1, 4);
-        nettrace_put(block, 1, 4);
-        nettrace_put(block, 16, 4);
-        nettrace_put(block, 0x1000, 8);
-        nettrace_put(block, 0xffffffff81000000, 8);
-        nettrace_put_block(out, VERSION, NETTRACE_BLOCK_STACK, block);
-}
-
-typedef struct TestEvent {
-        unsigned row; /* of ROWS */
-        unsigned thread;
-        bool has_stack;
-        const char *payload; /* hexadecimal digits */
-} TestEvent;
-
-static void put_event(GByteArray *block, const TestEvent *event)
-{
-        const size_t n = strlen(event->payload) / 2;
-        size_t i;
-
-        nettrace_put(block, ALL_FLAGS, 1);
-        nettrace_put_varint(block, event->row + 1);
-        nettrace_put_varint(block, 0);
-        nettrace_put_varint(block, 0);
-        nettrace_put_varint(block, 3); /* processor */
-        nettrace_put_varint(block, event->thread);
-        nettrace_put_varint(block, event->has_stack);
-        nettrace_put_varint(block, 2000);
-        nettrace_put_varint(block, 1); /* labels */
-        nettrace_put_varint(block, n);
-        for (i = 0; i < n; i++)
-                nettrace_put(block,
-                             (uint64_t)(g_ascii_xdigit_value(event->payload[2 * i]) << 4 |
-                                        g_ascii_xdigit_value(event->payload[2 * i + 1])),
-                             1);
-}
-
-static GByteArray *stream_of(const TestEvent *events, size_t n)
-{
-        GByteArray *stream = nettrace_stream_new(VERSION), *block = nettrace_block_new(true);
-        size_t i;
-
-        put_rows(stream);
-        nettrace_put_point(stream, VERSION, 1000, 1, NULL, 0);
-        put_stack(stream);
-        put_threads(stream);
-        for (i = 0; i < n; i++)
-                put_event(block, &events[i]);
-        nettrace_put_block(stream, VERSION, NETTRACE_BLOCK_EVENT, block);
-        nettrace_stream_end(stream, VERSION);
-        return stream;
-}
 
 static void write_record(GString *text, const Record *record)
 {
@@ -188,43 +40,47 @@ static void write_universal(void *data, const NettraceUniversal *event)
 }
 
 static const struct {
-        TestEvent event;
+        UniversalTestEvent event;
         const char *record; /* NULL: it is not decoded */
         const char *stack;
 } EVENTS[] = {
-        {{0, 1, true, "01"}, "cpu 5/6 1", " 1000 ffffffff81000000"},
-        {{0, 2, true, "01"}, "cpu 0/0 1", " 1000 ffffffff81000000"},
-        {{1, 1, true, "80a094a58d1d"}, "cswitch 5/6 e8d4a51000", " 1000 ffffffff81000000"},
-        {{2, 1, false, "0703006162630000"}, "ExistingProcess 5/6 7 'abc' ''", ""},
-        {{3, 1, false, ""}, "ProcessExit 5/6", ""},
+        {{UNIVERSAL_CPU, 1, true, "01"}, "cpu 5/6 1", " 1000 ffffffff81000000"},
+        {{UNIVERSAL_CPU, 2, true, "01"}, "cpu 0/0 1", " 1000 ffffffff81000000"},
+        {{UNIVERSAL_SWITCH, 1, true, "80a094a58d1d"},
+         "cswitch 5/6 e8d4a51000",
+         " 1000 ffffffff81000000"},
+        {{UNIVERSAL_PROCESS, 1, false, "0703006162630000"}, "ExistingProcess 5/6 7 'abc' ''", ""},
+        {{UNIVERSAL_EXIT, 1, false, ""}, "ProcessExit 5/6", ""},
         /* The recorder writes more than it describes. */
-        {{4, 1, false, "098020ff3f8080800103002f612e0c0100780000"},
+        {{UNIVERSAL_MAPPING, 1, false, "098020ff3f8080800103002f612e0c0100780000"},
          "ProcessMapping 5/6 9 1000 1fff 200000 '/a.' c",
          ""},
-        {{5, 1, false, "00098020802101004d"}, "ProcessSymbol 5/6 0 9 1000 1080 'M'", ""},
+        {{UNIVERSAL_SYMBOL, 1, false, "00098020802101004d"},
+         "ProcessSymbol 5/6 0 9 1000 1080 'M'",
+         ""},
         /* A text that is no UTF-8; the largest number. */
-        {{5, 1, false,
+        {{UNIVERSAL_SYMBOL, 1, false,
           "0009ffffffffffffffffff018021"
           "0100ff"},
          "ProcessSymbol 5/6 0 9 ffffffffffffffff 1080 '\357\277\275'",
          ""},
-        {{2, 1, false, "0703006100630000"}, "ExistingProcess 5/6 7 'a' ''", ""},
+        {{UNIVERSAL_PROCESS, 1, false, "0703006100630000"}, "ExistingProcess 5/6 7 'a' ''", ""},
         /* A text longer than the payload, a number without an end, one of more than 64 bits,
            nothing. */
-        {{5, 1, false, "00098020802105004d"}, NULL, NULL},
-        {{0, 1, false, "ff"}, NULL, NULL},
-        {{0, 1, false, "ffffffffffffffffff02"}, NULL, NULL},
-        {{0, 1, false, ""}, NULL, NULL},
-        {{2, 1, false, "0703"}, NULL, NULL},
+        {{UNIVERSAL_SYMBOL, 1, false, "00098020802105004d"}, NULL, NULL},
+        {{UNIVERSAL_CPU, 1, false, "ff"}, NULL, NULL},
+        {{UNIVERSAL_CPU, 1, false, "ffffffffffffffffff02"}, NULL, NULL},
+        {{UNIVERSAL_CPU, 1, false, ""}, NULL, NULL},
+        {{UNIVERSAL_PROCESS, 1, false, "0703"}, NULL, NULL},
         /* Not known. */
-        {{6, 1, false, "0703006162630000"}, NULL, NULL},
-        {{7, 1, false, "01"}, NULL, NULL},
-        {{8, 1, false, "0100000000"}, NULL, NULL},
+        {{UNIVERSAL_LATER_PROCESS, 1, false, "0703006162630000"}, NULL, NULL},
+        {{UNIVERSAL_OTHER_SAMPLE, 1, false, "01"}, NULL, NULL},
+        {{UNIVERSAL_OTHER_FIELDS, 1, false, "0100000000"}, NULL, NULL},
 };
 
 START_TEST(test_event)
 {
-        g_autoptr(GByteArray) stream = stream_of(&EVENTS[_i].event, 1);
+        g_autoptr(GByteArray) stream = universal_stream(&EVENTS[_i].event, 1);
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
         g_autoptr(GString) taken = g_string_new(NULL), read = g_string_new(NULL);
         g_autofree char *want =
@@ -252,12 +108,12 @@ END_TEST
 /* What is left out has a name. */
 START_TEST(test_unknown)
 {
-        static const TestEvent UNKNOWN[] = {
-                {6, 1, false, "0703006162630000"},
-                {7, 1, false, "01"},
-                {8, 1, false, "0100000000"},
+        static const UniversalTestEvent UNKNOWN[] = {
+                {UNIVERSAL_LATER_PROCESS, 1, false, "0703006162630000"},
+                {UNIVERSAL_OTHER_SAMPLE, 1, false, "01"},
+                {UNIVERSAL_OTHER_FIELDS, 1, false, "0100000000"},
         };
-        g_autoptr(GByteArray) stream = stream_of(UNKNOWN, G_N_ELEMENTS(UNKNOWN));
+        g_autoptr(GByteArray) stream = universal_stream(UNKNOWN, G_N_ELEMENTS(UNKNOWN));
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
         g_autoptr(GString) lines = g_string_new(NULL);
 
@@ -280,7 +136,7 @@ END_TEST
 /* Code maps are made of other events. */
 START_TEST(test_not_wanted)
 {
-        g_autoptr(GByteArray) stream = stream_of(&EVENTS[0].event, 1);
+        g_autoptr(GByteArray) stream = universal_stream(&EVENTS[0].event, 1);
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
         g_autoptr(GString) taken = g_string_new(NULL);
         StreamGap gap;

@@ -4,6 +4,7 @@
 //
 //   traceevent ZIP...        every event that it delivers, one JSON object a line, and an empty line
 //                            after those of each ZIP
+//   traceevent --universal FILE.nettrace...  the events of dotnet-trace collect-linux in it, as of a ZIP
 //   traceevent FILE.nettrace...  the samples in it with their stacks, in the same way
 //   traceevent --bench FILE  names and extents of all loaded methods read; prints how many
 
@@ -17,6 +18,16 @@ using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 if (args is ["--bench", var benchPath])
 {
     Bench(benchPath);
+    return 0;
+}
+if (args is ["--universal", .. var recordings])
+{
+    using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
+    foreach (var path in recordings)
+    {
+        PrintUniversal(path, output);
+        output.WriteByte((byte)'\n');
+    }
     return 0;
 }
 if (args.Length > 0)
@@ -56,12 +67,38 @@ static void Bench(string path)
 static void Print(string path, Stream output)
 {
     using var source = new CtfTraceEventSource(path);
+    var printer = PrinterTo(output);
+    source.Clr.All += printer;
+    new ClrRundownTraceEventParser(source).All += printer;
+    source.Process();
+}
+
+static void PrintUniversal(string path, Stream output)
+{
+    using var source = new EventPipeEventSource(path);
+    var printer = PrinterTo(output);
+    var system = new UniversalSystemTraceEventParser(source);
+    var events = new UniversalEventsTraceEventParser(source);
+    system.ExistingProcess += printer;
+    system.ProcessCreate += printer;
+    system.ProcessExit += printer;
+    system.ProcessMapping += printer;
+    system.ProcessSymbol += printer;
+    system.ProcessMappingMetadata += printer;
+    events.cpu += printer;
+    events.cswitch += printer;
+    source.Process();
+}
+
+static Action<TraceEvent> PrinterTo(Stream output)
+{
     var options = new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
-    using var writer = new Utf8JsonWriter(output, options);
-    void PrintEvent(TraceEvent data)
+    var writer = new Utf8JsonWriter(output, options);
+    return data =>
     {
         writer.WriteStartObject();
         writer.WriteString("provider", data.ProviderName);
+        writer.WriteString("name", data.EventName);
         writer.WriteNumber("id", (int)data.ID);
         writer.WriteNumber("version", data.Version);
 #pragma warning disable CS0618 // discouraged, but the only exact one: the clock's own value
@@ -76,10 +113,7 @@ static void Print(string path, Stream output)
         writer.Flush();
         output.WriteByte((byte)'\n');
         writer.Reset();
-    }
-    source.Clr.All += PrintEvent;
-    new ClrRundownTraceEventParser(source).All += PrintEvent;
-    source.Process();
+    };
 }
 
 static void PrintSamples(string path, Stream output)

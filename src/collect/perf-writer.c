@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/perf-writer.h"
+
+#include "perfdata/perf-data.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* "PERFILE2" */
+#define MAGIC UINT64_C(0x32454c4946524550)
+
+#define SAMPLE_TYPE                                                                                \
+        (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+/* Bytes of a record: its size has 16 bits. */
+#define MAX_CHAIN_BYTES 65000u
+#define MAX_PATH_BYTES  4096u
+
+const char *const PERF_WRITER_NAMES[_PERF_WRITER_EVENT_MAX] = {
+        [PERF_WRITER_CPU] = "cpu",
+        [PERF_WRITER_SWITCH] = "cswitch",
+};
+
+/* What the file has before its records. */
+typedef struct PerfWriterHead {
+        PerfFileHeader header;
+        uint64_t ids[_PERF_WRITER_EVENT_MAX];
+        struct {
+                struct perf_event_attr attr;
+                PerfSection ids;
+        } events[_PERF_WRITER_EVENT_MAX];
+} PerfWriterHead;
+
+static uint64_t event_id(PerfWriterEvent event)
+{
+        return (uint64_t)event + 1;
+}
+
+static struct perf_event_attr event_attr(PerfWriterEvent event)
+{
+        return (struct perf_event_attr){
+                .type = PERF_TYPE_SOFTWARE,
+                .size = sizeof(struct perf_event_attr),
+                .config = event == PERF_WRITER_CPU ? PERF_COUNT_SW_CPU_CLOCK
+                                                   : PERF_COUNT_SW_CONTEXT_SWITCHES,
+                .sample_type = SAMPLE_TYPE,
+                .sample_id_all = 1,
+                .use_clockid = 1,
+                .clockid = CLOCK_MONOTONIC_RAW,
+        };
+}
+
+/* N_DATA: bytes of records. */
+static PerfWriterHead head_of(uint64_t n_data)
+{
+        PerfWriterHead head = {
+                .header = {
+                        .magic = MAGIC,
+                        .size = sizeof(head.header),
+                        .attr_size = sizeof(head.events[0]),
+                        .attrs = {offsetof(PerfWriterHead, events), sizeof(head.events)},
+                        .data = {sizeof(head), n_data},
+                        .features[0] = UINT64_C(1) << PERF_FEATURE_EVENT_DESC |
+                                       UINT64_C(1) << PERF_FEATURE_CLOCK_DATA,
+                }};
+        PerfWriterEvent event;
+
+        for (event = 0; event < _PERF_WRITER_EVENT_MAX; event++) {
+                head.ids[event] = event_id(event);
+                head.events[event].attr = event_attr(event);
+                head.events[event].ids =
+                        (PerfSection){offsetof(PerfWriterHead, ids) + event * sizeof(head.ids[0]),
+                                      sizeof(head.ids[0])};
+        }
+        return head;
+}
+
+static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
+{
+        if (!writer->has_failed)
+                writer->has_failed = fwrite(bytes, 1, n, writer->output) != n;
+}
+
+bool perf_writer_init(PerfWriter *ret, int fd)
+{
+        const PerfWriterHead head = head_of(0);
+        const int copy = dup(fd);
+
+        *ret = (PerfWriter){.output = copy >= 0 ? fdopen(copy, "w") : NULL,
+                            .record = g_byte_array_new(),
+                            .chain = g_byte_array_new()};
+        if (!ret->output)
+                return false;
+        writer_put(ret, &head, sizeof(head));
+        return !ret->has_failed;
+}
+
+void perf_writer_deinit(PerfWriter *writer)
+{
+        if (writer->output)
+                fclose(writer->output);
+        writer->output = NULL;
+        g_clear_pointer(&writer->record, g_byte_array_unref);
+        g_clear_pointer(&writer->chain, g_byte_array_unref);
+}
+
+static void record_put(GByteArray *record, const void *bytes, size_t n)
+{
+        g_byte_array_append(record, bytes, (guint)n);
+}
+
+static void record_put_u32(GByteArray *record, uint32_t value)
+{
+        record_put(record, &value, sizeof(value));
+}
+
+static void record_put_u64(GByteArray *record, uint64_t value)
+{
+        record_put(record, &value, sizeof(value));
+}
+
+/* A text with its NUL, up to a multiple of 8 bytes. */
+static void record_put_text(GByteArray *record, const char *text, size_t max)
+{
+        static const uint8_t ZEROS[sizeof(uint64_t)];
+        const size_t n = strnlen(text, max);
+
+        record_put(record, text, n);
+        record_put(record, ZEROS, sizeof(uint64_t) - n % sizeof(uint64_t));
+}
+
+static void record_put_thread(GByteArray *record, int32_t pid, int32_t tid)
+{
+        record_put(record, &pid, sizeof(pid));
+        record_put(record, &tid, sizeof(tid));
+}
+
+/* What is at the end of each record that is not a sample: sample_id_all. */
+static void record_put_id(GByteArray *record, int32_t pid, int32_t tid, uint64_t time)
+{
+        record_put_thread(record, pid, tid);
+        record_put_u64(record, time);
+        record_put_u64(record, 0); /* CPU */
+        record_put_u64(record, event_id(PERF_WRITER_CPU));
+}
+
+static void writer_put_record(PerfWriter *writer, uint32_t type, uint16_t misc)
+{
+        const struct perf_event_header header = {
+                .type = type,
+                .misc = misc,
+                .size = (uint16_t)(sizeof(header) + writer->record->len)};
+
+        writer_put(writer, &header, sizeof(header));
+        writer_put(writer, writer->record->data, writer->record->len);
+        g_byte_array_set_size(writer->record, 0);
+}
+
+/* The kernel marks where its part begins and where the program's does. */
+static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
+{
+        bool is_kernel = false;
+        size_t i;
+
+        for (i = 0; i < sample->n_addresses && chain->len < MAX_CHAIN_BYTES; i++) {
+                const bool is_kernels = sample->addresses[i] >> 63;
+
+                if (i == 0 || is_kernels != is_kernel)
+                        record_put_u64(chain, is_kernels ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+                is_kernel = is_kernels;
+                record_put_u64(chain, sample->addresses[i]);
+        }
+}
+
+void perf_writer_add_sample(PerfWriter *writer, const PerfWriterSample *sample)
+{
+        GByteArray *record = writer->record;
+
+        g_byte_array_set_size(writer->chain, 0);
+        chain_put(writer->chain, sample);
+        record_put_u64(record, event_id(sample->event));
+        record_put_u64(record, sample->n_addresses ? sample->addresses[0] : 0);
+        record_put_thread(record, sample->pid, sample->tid);
+        record_put_u64(record, sample->time);
+        record_put_u64(record, sample->cpu);
+        record_put_u64(record, sample->period);
+        record_put_u64(record, writer->chain->len / sizeof(uint64_t));
+        record_put(record, writer->chain->data, writer->chain->len);
+        writer_put_record(writer, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+}
+
+void perf_writer_add_mapping(PerfWriter *writer, const PerfWriterMapping *mapping)
+{
+        const bool has_build_id = mapping->n_build_id > 0;
+        GByteArray *record = writer->record;
+
+        record_put_thread(record, mapping->pid, mapping->pid);
+        record_put_u64(record, mapping->start);
+        record_put_u64(record, mapping->end - mapping->start);
+        record_put_u64(record, mapping->offset);
+        if (has_build_id) {
+                record_put_u32(record, mapping->n_build_id);
+                record_put(record, mapping->build_id, sizeof(mapping->build_id));
+        } else {
+                record_put_u32(record, mapping->major);
+                record_put_u32(record, mapping->minor);
+                record_put_u64(record, mapping->inode);
+                record_put_u64(record, 0); /* generation */
+        }
+        record_put_u32(record, PROT_READ | PROT_EXEC);
+        record_put_u32(record, MAP_PRIVATE);
+        record_put_text(record, mapping->path, MAX_PATH_BYTES);
+        record_put_id(record, mapping->pid, mapping->pid, mapping->time);
+        writer_put_record(writer, PERF_RECORD_MMAP2,
+                          PERF_RECORD_MISC_USER |
+                                  (has_build_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
+}
+
+void perf_writer_add_name(PerfWriter *writer, int32_t pid, int32_t tid, uint64_t time,
+                          const char *name, bool is_new)
+{
+        record_put_thread(writer->record, pid, tid);
+        record_put_text(writer->record, name, THREAD_NAME_SIZE - 1);
+        record_put_id(writer->record, pid, tid, time);
+        writer_put_record(writer, PERF_RECORD_COMM,
+                          PERF_RECORD_MISC_USER | (is_new ? PERF_RECORD_MISC_COMM_EXEC : 0));
+}
+
+static void feature_put_events(GByteArray *feature)
+{
+        PerfWriterEvent event;
+
+        record_put_u32(feature, _PERF_WRITER_EVENT_MAX);
+        record_put_u32(feature, sizeof(struct perf_event_attr));
+        for (event = 0; event < _PERF_WRITER_EVENT_MAX; event++) {
+                const struct perf_event_attr attr = event_attr(event);
+                const char *name = PERF_WRITER_NAMES[event];
+
+                record_put(feature, &attr, sizeof(attr));
+                record_put_u32(feature, 1);
+                record_put_u32(feature, (uint32_t)strlen(name) + 1);
+                record_put(feature, name, strlen(name) + 1);
+                record_put_u64(feature, event_id(event));
+        }
+}
+
+static void feature_put_clock(const PerfWriter *writer, GByteArray *feature)
+{
+        record_put_u32(feature, 1);
+        record_put_u32(feature, CLOCK_MONOTONIC_RAW);
+        record_put_u64(feature, writer->reference_tod);
+        record_put_u64(feature, writer->reference_clock);
+}
+
+bool perf_writer_finish(PerfWriter *writer)
+{
+        g_autoptr(GByteArray) events = g_byte_array_new(), clock = g_byte_array_new();
+        const off_t end = ftello(writer->output);
+        const PerfWriterHead head = head_of((uint64_t)end - sizeof(head));
+        PerfSection sections[2];
+
+        feature_put_events(events);
+        feature_put_clock(writer, clock);
+        sections[0] = (PerfSection){(uint64_t)end + sizeof(sections), events->len};
+        sections[1] = (PerfSection){sections[0].offset + events->len, clock->len};
+        writer_put(writer, sections, sizeof(sections));
+        writer_put(writer, events->data, events->len);
+        writer_put(writer, clock->data, clock->len);
+        if (fseeko(writer->output, 0, SEEK_SET) < 0)
+                return false;
+        writer_put(writer, &head, sizeof(head));
+        return fflush(writer->output) == 0 && !writer->has_failed;
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""A recording that the recorder of `dotnet-trace collect-linux` makes of a program that uses memory for one method
+after the other: every event against TraceEvent; the names in the report against the program's own account."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'oracle', 'bench')]
+
+import collect_linux  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import record_tools  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import traceevent  # pylint: disable=wrong-import-position
+
+SECONDS = 12
+RECORDED = 7
+SYSTEM, EVENTS = 'Universal.System', 'Universal.Events'
+IDS = ('ExistingProcess', 'ProcessCreate', 'ProcessExit', 'ProcessMapping', 'ProcessSymbol',
+       'ProcessMappingMetadata')
+MARK = '[by the recorder]'
+SEVERAL = '[unknown: several names by the recorder]'
+
+
+def record(directory):
+    """(the file, the program's account)"""
+    assembly = live.build(directory / 'app')
+    path, account = directory / 'a.nettrace', directory / 'account'
+    environment = {key: value for key, value in os.environ.items() if not key.startswith('DOTNET_')}
+    with open(account, 'wb') as output, live.child(['dotnet', assembly, 'reuse', SECONDS], stdin=subprocess.DEVNULL,
+                                                   stdout=output, env=environment) as program:
+        time.sleep(0.5)
+        with collect_linux.recording(path, '--on-cpu', '--pid', program.pid):
+            time.sleep(RECORDED)
+        program.wait(live.TIMEOUT)
+    return path, account
+
+
+def key_of(name, time_ns, pid, tid, fields):
+    return name, time_ns, pid, tid or 0, tuple(sorted(fields.items()))
+
+
+def as_numbers(fields):
+    return {name: int(value, 16) if isinstance(value, str) and value.startswith('0x') else value
+            for name, value in fields.items()}
+
+
+def check_events(tap, programs, path, directory):
+    """The dump, event by event."""
+    command = [*traceevent.build(directory), '--universal']
+    theirs = collections.Counter()
+    for event in next(traceevent.read(command, [path])):
+        name = IDS[event['id']] if event['provider'] == SYSTEM else event['name'].split('/')[0]
+        theirs[key_of(name, event['time'], event['pid'], event['tid'], event['fields'])] += 1
+    ours = collections.Counter()
+    kinds = collections.Counter()
+    for event in dump(programs, path):
+        ours[key_of(event['event'], int(event['time'].replace('.', '')), event['pid'], event['tid'],
+                    as_numbers(event['fields']))] += 1
+        kinds[event['event']] += 1
+    left, more = theirs - ours, ours - theirs
+    wanted = 'cpu', 'ProcessMapping', 'ProcessMappingMetadata', 'ProcessSymbol'
+    tap.check(not left and not more and all(kinds[name] for name in wanted),
+              f'{sum(ours.values())} events as TraceEvent reads them: {dict(kinds)}',
+              *[f'TraceEvent only: {key}' for key in list(left)[:4]], *[f'dump only: {key}' for key in list(more)[:4]])
+    return kinds
+
+
+def dump(programs, path):
+    done = programs.run([programs.clrsym, 'dump', path])
+    return map(json.loads, done.stdout.splitlines())
+
+
+def spans(account):
+    """Of the recorder's clock."""
+    ahead = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    words = (line.split() for line in account.read_text(encoding='utf-8').splitlines())
+    return sorted((int(row[1]) + ahead, int(row[2]) + ahead, row[3]) for row in words if row[:1] == ['SPAN'])
+
+
+def check_names(tap, programs, path, account, kinds, directory):
+    done = programs.run([programs.clrsym, 'report', path, '--explain'])
+    text = directory / 'a.txt'
+    text.write_text(done.stdout, encoding='utf-8')
+    heads = sum(bool(record_tools.HEADER.match(line)) for line in done.stdout.splitlines())
+    tap.equal(heads, kinds['cpu'], 'a sample for each event')
+    frames = [frame for _, stack in record_tools.script_samples(text) for frame in stack]
+    reuse = [frame for frame in frames if record_tools.METHOD.search(frame)]
+    tap.check(reuse and all(MARK in frame and frame.endswith('{recorder}') for frame in reuse),
+              f'{len(reuse)} frames of methods in reused memory have the mark', *reuse[:3])
+    several = [frame for frame in frames if SEVERAL in frame]
+    tap.check(several and not any(record_tools.METHOD.search(frame) for frame in several),
+              f'{len(several)} frames of which the recorder has several names have none', *several[:3])
+    right, wrong, missing = record_tools.judge(record_tools.script_samples(text), spans(account))
+    tap.check(right > 0 and missing > 0,
+              f'samples of known methods: {right} right, {wrong} wrong though marked, {missing} without a name')
+    images = [frame for frame in frames if frame.endswith('{image}')]
+    named = re.search(r'(\d+) of (\d+) precompiled', done.stderr)
+    tap.check(images and named and named[1] == named[2] and
+              any('System.Reflection.Emit.DynamicMethod.' in frame for frame in images),
+              f'{len(images)} precompiled frames are named by images', done.stderr)
+    sources = collections.Counter(re.search(r'\{([^}]*)\}$', frame)[1] for frame in frames)
+    tap.check(sources['ELF symbol'] and sources['kernel symbol'],
+              f'native code and kernel code have names: {dict(sources)}')
+
+
+def check_outputs(tap, programs, path, kinds, directory):
+    made = [directory / f'a{ending}' for ending in ('.folded', '.html', '.pb.gz', '.firefox.json.gz')]
+    programs.run([programs.clrsym, 'report', path, *[word for name in made for word in ('-o', name)]])
+    lines = made[0].read_text(encoding='utf-8').splitlines()
+    n_samples = sum(int(line.rsplit(' ', 1)[1]) for line in lines)
+    tap.check(all(name.stat().st_size for name in made) and n_samples == kinds['cpu'],
+              f'every form has the {n_samples} samples')
+
+
+def check_damage(tap, programs, path, directory):
+    whole = path.read_bytes()
+    for name, bytes_of, words in (('truncated', whole[:len(whole) // 2], 'is truncated'),
+                                  ('damaged', whole[:-60] + b'\xff' * 56 + whole[-4:], 'damaged at byte')):
+        cut = directory / f'{name}.nettrace'
+        cut.write_bytes(bytes_of)
+        done = subprocess.run([programs.clrsym, 'report', cut], capture_output=True, text=True, check=False,
+                              env=programs.environment)
+        tap.check(words in done.stderr, f'a {name} file: {words}', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    with live.machine(is_shared=False):
+        path, account = record(directory)
+    kinds = check_events(tap, programs, path, directory)
+    check_names(tap, programs, path, account, kinds, directory)
+    check_outputs(tap, programs, path, kinds, directory)
+    check_damage(tap, programs, path, directory)
+
+
+if __name__ == '__main__':
+    why = live.no_dotnet() or collect_linux.missing()
+    if why and os.environ.get('CI'):
+        print(f'Bail out! {why}')
+        sys.exit(1)
+    live.run_or_skip(why, lambda: recorded.main(run))
