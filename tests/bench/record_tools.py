@@ -13,7 +13,12 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / 'live'))
+
+import collect_linux  # pylint: disable=wrong-import-position
 
 TIMEOUT = 240
 # What of it is of interest.
@@ -318,3 +323,39 @@ class DotnetTrace:
             named += took * n_named
         share = named_leaves * 100 / leaves
         return share, share, named * 100 / frames, None
+
+
+class CollectLinux:
+    """The recorder of dotnet-trace collect-linux, and who shows its file: TraceEvent, as PerfView does, or clrsym."""
+    file = 'c.nettrace'
+
+    def __init__(self, shown_by, traceevent=None, programs=None):
+        self.name = f'collect-linux, {shown_by}'
+        self.traceevent = traceevent
+        self.programs = programs
+
+    def run(self, command, directory, output):
+        with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
+                              cwd=directory) as program:
+            time.sleep(0.5)
+            with collect_linux.recording(directory / self.file, '--on-cpu', '--pid', program.pid):
+                # Its names are in the program: it must end later.
+                time.sleep(max(float(command[-1]) - 3, 1))
+            program.wait(TIMEOUT)
+
+    def samples(self, directory):
+        ahead = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        found = self.leaves(directory) if self.traceevent else self.report(directory)
+        return ((at - ahead, frames) for at, frames in found)
+
+    def leaves(self, directory):
+        done = subprocess.run([*self.traceevent, '--leaves', directory / self.file], capture_output=True, text=True,
+                              check=True, timeout=TIMEOUT)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return [(row['time'], [row['name']]) for row in rows if row['tid'] == rows[0]['tid']]
+
+    def report(self, directory):
+        with open(directory / 'c.txt', 'wb') as output:
+            subprocess.run([self.programs.clrsym, 'report', directory / self.file], env=self.programs.environment,
+                           stdout=output, stderr=subprocess.DEVNULL, check=True, timeout=TIMEOUT)
+        return script_samples(directory / 'c.txt')

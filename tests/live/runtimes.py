@@ -13,6 +13,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent / 'oracle'))
 
+import collect_linux  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import nuget  # pylint: disable=wrong-import-position
 
@@ -191,7 +192,7 @@ def is_here(runtime):
 
 def packages():
     """What tests need of NuGet: (name, version)."""
-    return [COMPILER] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
+    return [COMPILER, collect_linux.PACKAGE] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
                          if runtime != OWN or name == PRECOMPILER]
 
 

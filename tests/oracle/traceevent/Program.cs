@@ -5,6 +5,7 @@
 //   traceevent ZIP...        every event that it delivers, one JSON object a line, and an empty line
 //                            after those of each ZIP
 //   traceevent --universal FILE.nettrace...  the events of dotnet-trace collect-linux in it, as of a ZIP
+//   traceevent --leaves FILE.nettrace  of such a file: when each sample of a CPU was, and the name of its leaf
 //   traceevent FILE.nettrace...  the samples in it with their stacks, in the same way
 //   traceevent --bench FILE  names and extents of all loaded methods read; prints how many
 
@@ -18,6 +19,12 @@ using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 if (args is ["--bench", var benchPath])
 {
     Bench(benchPath);
+    return 0;
+}
+if (args is ["--leaves", var recording])
+{
+    using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
+    PrintLeaves(recording, output);
     return 0;
 }
 if (args is ["--universal", .. var recordings])
@@ -88,6 +95,25 @@ static void PrintUniversal(string path, Stream output)
     events.cpu += printer;
     events.cswitch += printer;
     source.Process();
+}
+
+static void PrintLeaves(string path, Stream output)
+{
+    using var log = new TraceLog(TraceLog.CreateFromEventPipeDataFile(path));
+    using var writer = new StreamWriter(output, leaveOpen: true) { NewLine = "\n" };
+    foreach (var data in log.Events)
+    {
+        if (data.ProviderName != UniversalEventsTraceEventParser.ProviderName || data.CallStack() is not { } leaf)
+            continue;
+#pragma warning disable CS0618 // the clock's own value
+        writer.WriteLine(JsonSerializer.Serialize(new
+        {
+            time = data.TimeStampQPC,
+            tid = data.ThreadID,
+            name = leaf.CodeAddress.Method?.FullMethodName ?? "",
+        }));
+#pragma warning restore CS0618
+    }
 }
 
 static Action<TraceEvent> PrinterTo(Stream output)
