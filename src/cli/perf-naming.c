@@ -295,6 +295,7 @@ static void naming_print_summary(const Naming *naming)
                 .input = naming->input,
                 .counts = &naming->counts,
                 .has_images = naming->has_images,
+                .is_collect = naming->is_collect,
                 .is_nettrace = naming->is_nettrace,
                 .is_over = naming->job->is_over,
                 .n_joined = naming->n_joined,
@@ -302,7 +303,6 @@ static void naming_print_summary(const Naming *naming)
                 .n_waits = naming->file.n_waits,
                 .n_uncertain_waits = naming->file.n_uncertain_waits,
         };
-
         const int32_t costly = naming->places ? code_places_costly_process(naming->places) : 0;
         const char *name = costly ? address_spaces_name(naming->file.spaces, costly) : NULL;
 

@@ -163,5 +163,7 @@ void perf_summary_print(const PerfSummary *summary)
         counts_summary(counts, text, sizeof(text));
         message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
                       (guint64)summary->recording->n_lost,
-                      summary->is_nettrace ? "the session" : "perf");
+                      summary->is_nettrace  ? "the session"
+                      : summary->is_collect ? "the recorder"
+                                            : "perf");
 }

@@ -15,6 +15,7 @@ typedef struct PerfSummary {
         const char *input;
         const Counts *counts;
         bool has_images;  /* this machine's files can be those of the recording */
+        bool is_collect;  /* by dotnet-trace collect-linux */
         bool is_nettrace; /* the samples are those of the runtime */
         bool is_over;     /* no more events come */
         /* Samples of methods that continue after an await: with those that await them; without */
