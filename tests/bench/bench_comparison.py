@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which tool shows the right method where the runtime uses memory for one method after the other: `clrsym record`, perf
 with the runtime's perf map, `dotnet-trace collect`, and `dotnet-trace collect-linux`, whose file TraceEvent and clrsym
-show. clrsym-comparison(7) has the table that it prints.
+show; clrsym also with the events of the program. clrsym-comparison(7) has the table that it prints.
 
 The program prints when it was in which method: a sample in between is right, wrong, or has no name of such a method.
 Runs alternate. Asserts nothing of the figures."""
@@ -36,7 +36,8 @@ def tools_of(programs, directory):
         print(f'# no dotnet-trace collect-linux: {why}')
     else:
         tools.append(record_tools.CollectLinux('TraceEvent', traceevent=traceevent.build(directory)))
-        tools.append(record_tools.CollectLinux('clrsym report', programs=programs))
+        tools.append(record_tools.CollectLinux('clrsym', programs=programs))
+        tools.append(record_tools.CollectLinux('events', programs=programs, has_events=True))
     return tools
 
 

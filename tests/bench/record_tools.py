@@ -329,14 +329,18 @@ class CollectLinux:
     """The recorder of dotnet-trace collect-linux, and who shows its file: TraceEvent, as PerfView does, or clrsym."""
     file = 'c.nettrace'
 
-    def __init__(self, shown_by, traceevent=None, programs=None):
+    def __init__(self, shown_by, traceevent=None, programs=None, has_events=False):
         self.name = f'collect-linux, {shown_by}'
+        self.has_events = has_events
+        self.main = 0  # thread of the program that was recorded
         self.traceevent = traceevent
         self.programs = programs
 
     def run(self, command, directory, output):
+        environment = collect_linux.events_environment(directory / 'events.nettrace') if self.has_events else None
         with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
-                              cwd=directory) as program:
+                              env=environment, cwd=directory) as program:
+            self.main = program.pid
             time.sleep(0.5)
             with collect_linux.recording(directory / self.file, '--on-cpu', '--pid', program.pid):
                 # Its names are in the program: it must end later.
@@ -352,10 +356,11 @@ class CollectLinux:
         done = subprocess.run([*self.traceevent, '--leaves', directory / self.file], capture_output=True, text=True,
                               check=True, timeout=TIMEOUT)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
-        return [(row['time'], [row['name']]) for row in rows if row['tid'] == rows[0]['tid']]
+        return [(row['time'], [row['name']]) for row in rows if row['tid'] == self.main]
 
     def report(self, directory):
+        trace = ['--trace', directory / 'events.nettrace'] if self.has_events else []
         with open(directory / 'c.txt', 'wb') as output:
-            subprocess.run([self.programs.clrsym, 'report', directory / self.file], env=self.programs.environment,
+            subprocess.run([self.programs.clrsym, 'report', directory / self.file, *trace], env=self.programs.environment,
                            stdout=output, stderr=subprocess.DEVNULL, check=True, timeout=TIMEOUT)
-        return script_samples(directory / 'c.txt')
+        return script_samples(directory / 'c.txt', self.main)

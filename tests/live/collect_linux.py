@@ -19,6 +19,14 @@ TIMEOUT = 300
 Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t)
 
 
+def events_environment(path):
+    """A program that it is given to writes the events of its code to PATH, by which clrsym names code at a time."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith('DOTNET_')}
+    return {**kept, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeOutputPath': str(path),
+            'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x60000A20B8:5',
+            'DOTNET_EventPipeCircularMB': '512', 'DOTNET_LTTng': '0'}
+
+
 def missing():
     """Why it cannot record here, or None."""
     if platform.machine() != 'x86_64':

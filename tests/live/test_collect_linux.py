@@ -20,8 +20,10 @@ import record_tools  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import traceevent  # pylint: disable=wrong-import-position
 
-SECONDS = 12
-RECORDED = 7
+# The program's own limit, s: it is ended before.
+SECONDS = 600
+# Methods that end while it is recorded. 50 of them are made at a time; then their memory is used again.
+N_METHODS = 200
 SYSTEM, EVENTS = 'Universal.System', 'Universal.Events'
 IDS = ('ExistingProcess', 'ProcessCreate', 'ProcessExit', 'ProcessMapping', 'ProcessSymbol',
        'ProcessMappingMetadata')
@@ -30,17 +32,21 @@ SEVERAL = '[unknown: several names by the recorder]'
 
 
 def record(directory):
-    """(the file, the program's account)"""
+    """(the file, the program's account, its main thread)"""
     assembly = live.build(directory / 'app')
     path, account = directory / 'a.nettrace', directory / 'account'
-    environment = {key: value for key, value in os.environ.items() if not key.startswith('DOTNET_')}
+    environment = collect_linux.events_environment(directory / 'events.nettrace')
     with open(account, 'wb') as output, live.child(['dotnet', assembly, 'reuse', SECONDS], stdin=subprocess.DEVNULL,
                                                    stdout=output, env=environment) as program:
-        time.sleep(0.5)
+        live.wait_for('the first methods', lambda: n_methods(account), program)
         with collect_linux.recording(path, '--on-cpu', '--pid', program.pid):
-            time.sleep(RECORDED)
-        program.wait(live.TIMEOUT)
-    return path, account
+            enough = n_methods(account) + N_METHODS
+            live.wait_for('more methods', lambda: n_methods(account) >= enough, program)
+    return path, account, program.pid
+
+
+def n_methods(account):
+    return account.read_text(encoding='utf-8').count('SPAN ')
 
 
 def key_of(name, time_ns, pid, tid, fields):
@@ -81,34 +87,45 @@ def dump(programs, path):
 def spans(account):
     """Of the recorder's clock."""
     ahead = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    words = (line.split() for line in account.read_text(encoding='utf-8').splitlines())
+    # The last line may be cut.
+    words = (line.split() for line in account.read_text(encoding='utf-8').splitlines()[:-1])
     return sorted((int(row[1]) + ahead, int(row[2]) + ahead, row[3]) for row in words if row[:1] == ['SPAN'])
 
 
-def check_names(tap, programs, path, account, kinds, directory):
+def check_names(tap, programs, path, account, main, kinds, directory):
     done = programs.run([programs.clrsym, 'report', path, '--explain'])
     text = directory / 'a.txt'
     text.write_text(done.stdout, encoding='utf-8')
     heads = sum(bool(record_tools.HEADER.match(line)) for line in done.stdout.splitlines())
     tap.equal(heads, kinds['cpu'], 'a sample for each event')
-    frames = [frame for _, stack in record_tools.script_samples(text) for frame in stack]
+    frames = [frame for _, stack in record_tools.script_samples(text, main) for frame in stack]
     reuse = [frame for frame in frames if record_tools.METHOD.search(frame)]
     tap.check(reuse and all(MARK in frame and frame.endswith('{recorder}') for frame in reuse),
               f'{len(reuse)} frames of methods in reused memory have the mark', *reuse[:3])
     several = [frame for frame in frames if SEVERAL in frame]
     tap.check(several and not any(record_tools.METHOD.search(frame) for frame in several),
               f'{len(several)} frames of which the recorder has several names have none', *several[:3])
-    right, wrong, missing = record_tools.judge(record_tools.script_samples(text), spans(account))
+    right, wrong, missing = record_tools.judge(record_tools.script_samples(text, main), spans(account))
     tap.check(right > 0 and missing > 0,
               f'samples of known methods: {right} right, {wrong} wrong though marked, {missing} without a name')
     images = [frame for frame in frames if frame.endswith('{image}')]
     named = re.search(r'(\d+) of (\d+) precompiled', done.stderr)
-    tap.check(images and named and named[1] == named[2] and
+    tap.check(images and named and 10 * int(named[1]) > 8 * int(named[2]) and
               any('System.Reflection.Emit.DynamicMethod.' in frame for frame in images),
               f'{len(images)} precompiled frames are named by images', done.stderr)
     sources = collections.Counter(re.search(r'\{([^}]*)\}$', frame)[1] for frame in frames)
     tap.check(sources['ELF symbol'] and sources['kernel symbol'],
               f'native code and kernel code have names: {dict(sources)}')
+
+
+def check_events_name(tap, programs, path, account, main, directory):
+    """The events of the program name its code at the time of the sample, whatever the recorder has."""
+    done = programs.run([programs.clrsym, 'report', path, '--trace', directory / 'events.nettrace', '--explain'])
+    text = directory / 'events.txt'
+    text.write_text(done.stdout, encoding='utf-8')
+    right, wrong, missing = record_tools.judge(record_tools.script_samples(text, main), spans(account))
+    tap.check(wrong == 0 and right > missing and done.stdout.count('{event}') > right,
+              f'with the events of the program: {right} right, {wrong} wrong, {missing} without a name', done.stderr)
 
 
 def check_outputs(tap, programs, path, kinds, directory):
@@ -134,9 +151,10 @@ def check_damage(tap, programs, path, directory):
 def run(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     with live.machine(is_shared=False):
-        path, account = record(directory)
+        path, account, main = record(directory)
     kinds = check_events(tap, programs, path, directory)
-    check_names(tap, programs, path, account, kinds, directory)
+    check_names(tap, programs, path, account, main, kinds, directory)
+    check_events_name(tap, programs, path, account, main, directory)
     check_outputs(tap, programs, path, kinds, directory)
     check_damage(tap, programs, path, directory)
 
