@@ -19,6 +19,7 @@
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
 #include "cli/perf-nettrace.h"
+#include "cli/perf-outputs.h"
 #include "cli/perf-profile.h"
 #include "cli/perf-run.h"
 #include "cli/perf-stacks.h"
@@ -452,24 +453,6 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         return ok;
 }
 
-/*
- * An output that fails does not keep the others from being written: the first error is returned,
- * and others are printed, unless a signal is the reason. FAILURE is owned; NULL: the reader is
- * gone.
- */
-static void keep_failure(GError *failure, GError **error)
-{
-        if (!failure)
-                return;
-        if (!error || !*error) {
-                g_propagate_error(error, failure);
-                return;
-        }
-        if (!perf_caught_signal())
-                message_print("clrsym", "%s", failure->message);
-        g_error_free(failure);
-}
-
 /* Text. PATH NULL: to stdout. */
 static bool write_directly(Naming *naming, const char *path, GError **error)
 {
@@ -494,37 +477,13 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
         return r == 0;
 }
 
-static const char *output_path(const char *output)
-{
-        return g_strcmp0(output, "-") ? output : NULL;
-}
-
-/* The Namer prints text; all else is made of a profile. */
-static bool output_is_text(const PerfNaming *job, unsigned i)
-{
-        return output_form(job->outputs[i], job->format).kind == OUTPUT_TEXT;
-}
-
 /* All outputs that need a profile. */
-static bool write_outputs(const PerfNaming *job, const Profile *profile,
-                          const ProfileOptions *options, GError **error)
+static bool naming_write_outputs(const PerfNaming *job, const Profile *profile,
+                                 const ProfileOptions *options, GError **error)
 {
-        bool ok = true;
-        unsigned i;
+        const bool ok = perf_outputs_write(job->outputs, job->n_outputs, job->format, profile,
+                                           options, error);
 
-        for (i = 0; i < job->n_outputs; i++) {
-                const char *path = job->outputs[i];
-                const OutputForm form = output_form(path, job->format);
-                GError *failure = NULL;
-
-                if (form.kind == OUTPUT_TEXT ||
-                    (form.kind == OUTPUT_SAVED
-                             ? saved_profile_write(profile, path, options, &failure)
-                             : profile_write_form(profile, form.profile, path, options, &failure)))
-                        continue;
-                keep_failure(failure, error);
-                ok = false;
-        }
         if (job->take)
                 job->take(profile, options, job->data);
         return ok;
@@ -554,7 +513,7 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                                                          : 0,
                 .is_annotated = options_has(naming->options, OPTION_ANNOTATE),
         };
-        bool ok = write_outputs(job, profile, &options, error);
+        bool ok = naming_write_outputs(job, profile, &options, error);
 
         if (job->is_rescued && (!ok || naming->is_to_rescue))
                 saved_profile_rescue(profile, &options);
@@ -607,15 +566,16 @@ static bool naming_write(Naming *naming, GError **error)
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++) {
-                const char *path = output_path(job->outputs[i]);
+                const char *path = perf_output_path(job->outputs[i]);
                 GError *failure = NULL;
 
-                naming->form = output_is_text(job, i) ? FORM_TEXT : FORM_SINK;
+                naming->form =
+                        perf_output_is_text(job->outputs[i], job->format) ? FORM_TEXT : FORM_SINK;
                 has_profile |= naming->form == FORM_SINK;
                 if (naming->form == FORM_TEXT && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
                         naming->is_to_rescue |= failure && job->is_rescued;
-                        keep_failure(failure, error);
+                        perf_output_fail(failure, error);
                 }
         }
         naming->form = FORM_SINK;
@@ -623,7 +583,7 @@ static bool naming_write(Naming *naming, GError **error)
                 GError *failure = NULL;
 
                 if (!run_profile(naming, &failure)) {
-                        keep_failure(failure, error);
+                        perf_output_fail(failure, error);
                         naming->has_failed = true;
                 }
         }
@@ -636,7 +596,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (!output_is_text(job, i))
+                if (!perf_output_is_text(job->outputs[i], job->format))
                         return true;
         return job->take || job->into;
 }
@@ -700,8 +660,8 @@ static void naming_begin_progress(Naming *naming)
 
         n_readings += (job->activity && job->activity->chains) + naming_needs_one_event(job);
         for (i = 0; i < job->n_outputs; i++) {
-                n_readings += output_is_text(job, i);
-                has_bar = has_bar && output_path(job->outputs[i]);
+                n_readings += perf_output_is_text(job->outputs[i], job->format);
+                has_bar = has_bar && perf_output_path(job->outputs[i]);
         }
         progress_init(&naming->progress, has_bar ? naming->input : NULL);
         naming->progress.n_readings = n_readings;
@@ -786,7 +746,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (output_is_text(job, i)) {
+                if (perf_output_is_text(job->outputs[i], job->format)) {
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples, but not their addresses: write it to "
                                     "a file .html, .svg, .folded, .speedscope.json or .pb.gz "
@@ -797,7 +757,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         if (!saved_profile_read(job->input, &target, &saved, error))
                 return false;
         saved.options.is_annotated = options_has(job->options, OPTION_ANNOTATE);
-        ok = write_outputs(job, saved.samples.profile, &saved.options, error);
+        ok = naming_write_outputs(job, saved.samples.profile, &saved.options, error);
         saved_profile_clear(&saved);
         return ok;
 }
