@@ -7,11 +7,11 @@
 #include "attach/worker.h"
 #include "util/child.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc-stat.h"
 
 #include <glib-unix.h>
 #include <glib/gstdio.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>

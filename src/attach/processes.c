@@ -2,11 +2,11 @@
 #include "attach/processes.h"
 
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/pidfd.h>
 
 /*
  * The runtime; and its memory for code, which is mapped a second time to be written to, unless

@@ -6,6 +6,7 @@
 #include "lines/bundle.h"
 #include "util/elf-file.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc-stat.h"
 #include "util/rootfs.h"
 
@@ -14,7 +15,6 @@
 #include <poll.h>
 #include <pwd.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -10,14 +10,13 @@
 #include "attach/eventpipe-session.h"
 #include "attach/jit-log.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc.h"
 
-#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/pidfd.h>
 
 /* Bytes that a worker keeps once it had them. */
 #define KEPT_MEMORY (1 << 20)

@@ -11,6 +11,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 bool pid_args_user(const Options *options, uid_t *ret_uid, GError **error)
 {

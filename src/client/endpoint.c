@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/endpoint.h"
 
+#include "util/libc-extras.h"
 #include "util/runtime-path.h"
 
 #include <errno.h>

@@ -2,20 +2,20 @@
 #include "client/trace-child.h"
 
 #include "client/connection.h"
+#include "util/libc-extras.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,21 +36,23 @@ static const struct {
  */
 static bool own_directory(char path[PATH_MAX])
 {
-        struct link_map *map;
-        Dl_info info;
+        Dl_info own, program;
         char file[PATH_MAX], *slash;
+        bool is_program;
         ssize_t n;
 
-        if (!dladdr1((const void *)own_directory, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        if (!dladdr((const void *)own_directory, &own))
                 return false;
         /* For the program itself dladdr() has the name that it was started with, not a path. */
-        if (!*map->l_name) {
+        is_program = dladdr((const void *)getauxval(AT_PHDR), &program) &&
+                     program.dli_fbase == own.dli_fbase;
+        if (is_program) {
                 n = readlink("/proc/self/exe", file, sizeof(file) - 1);
                 if (n < 0)
                         return false;
                 file[n] = '\0';
         }
-        if (!realpath(*map->l_name ? map->l_name : file, path))
+        if (!realpath(is_program ? file : own.dli_fname, path))
                 return false;
         slash = strrchr(path, '/');
         if (slash)

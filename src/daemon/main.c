@@ -9,12 +9,12 @@
 #include "daemon/server.h"
 #include "offline/trace-mode.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/runtime-path.h"
 #include "util/systemd.h"
 
 #include <glib.h>
 #include <glib-unix.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,12 +3,12 @@
 
 #include "daemon/seen-process.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc-ns.h"
 #include "util/proc.h"
 
 #include <errno.h>
 #include <glib.h>
-#include <sys/pidfd.h>
 
 /* Guesses; untuned. */
 #define MAX_ENTRIES          256

@@ -3,6 +3,7 @@
 
 #include "util/clock.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc-ns.h"
 #include "util/proc.h"
 
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <time.h>
 
 /* Guesses; untuned. Descriptors that pidfds may take; processes beyond are looked up each second.

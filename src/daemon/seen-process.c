@@ -2,9 +2,9 @@
 #include "daemon/seen-process.h"
 
 #include "util/fd.h"
+#include "util/libc-extras.h"
 
 #include <errno.h>
-#include <sys/pidfd.h>
 
 SeenProcess seen_process_open(pid_t pid)
 {

@@ -9,6 +9,7 @@
 #include "doctor/library.h"
 #include "doctor/runtime-detect.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/rootfs-read.h"
 #include "util/rootfs.h"
 #include "util/subprocess.h"
@@ -17,7 +18,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/pidfd.h>
 
 #define TIMEOUT_S      10
 #define PORT_TIMEOUT_S 2

@@ -13,6 +13,7 @@
 #include "journal/journal-struct.h"
 
 #include "tracker/checkpoint.h"
+#include "util/libc-extras.h"
 #include "wire/ingest.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "lttng/tcp-port.h"
 #include "util/child.h"
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/proc-stat.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

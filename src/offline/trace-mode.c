@@ -3,6 +3,7 @@
 
 #include "offline/trace-client.h"
 #include "offline/trace-reader.h"
+#include "util/libc-extras.h"
 #include "util/peer.h"
 
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* Connections of one client: libclrsym has one for calls, and one for batches. */

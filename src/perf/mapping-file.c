@@ -2,6 +2,7 @@
 #include "perf/mapping-file.h"
 
 #include "util/fd.h"
+#include "util/libc-extras.h"
 #include "util/rootfs.h"
 
 #include <fcntl.h>
@@ -14,10 +15,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#ifndef STATX_MNT_ID
-#define STATX_MNT_ID 0x1000u
-#endif
 
 /* Looks for "ID PARENT MAJOR:MINOR ..." in the file. */
 static bool mounts_find(const char *path, uint64_t id, uint32_t *ret_major, uint32_t *ret_minor)

@@ -2,10 +2,10 @@
 #include "util/child.h"
 
 #include "util/fd.h"
+#include "util/libc-extras.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 /* Where the kernel gives no descriptor for a process. */

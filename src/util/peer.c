@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/peer.h"
 
+#include "util/libc-extras.h"
+
 #include <errno.h>
 #include <glib-unix.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
