@@ -2,6 +2,8 @@
 #include "perf/batch-resolver.h"
 
 #include "perf/verdict.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -185,8 +187,15 @@ static bool are_function(const BatchResolver *resolver, const Ask *ask,
 /* Whose files the process sees; 0: it is of a recording, or has ended. Its files may be ours. */
 static pid_t files_of(const BatchResolver *resolver, int32_t pid)
 {
-        return resolver->settings->trace || pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH) ? 0
-                                                                                             : pid;
+        FD_AUTO int root = -1;
+
+        if (resolver->settings->trace || pid <= 0)
+                return 0;
+        if (kill(pid, 0) == 0 || errno != ESRCH)
+                return pid;
+        /* A recording may have kept it. */
+        root = rootfs_open_root(pid);
+        return root >= 0 ? pid : 0;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include "attach/processes.h"
 #include "attach/search.h"
 #include "record/spawn.h"
+#include "util/kept-roots.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -77,6 +78,13 @@ void subjects_free(Subjects *subjects)
         search_free(subjects->search);
         g_clear_error(&subjects->refusal);
         g_free(subjects);
+}
+
+/* Keeps what the names of process PID need, because the process may end before it is named. */
+static void subjects_keep(const Subjects *subjects, pid_t pid)
+{
+        jit_memory_keep(subjects->settings.memory, pid);
+        kept_roots_keep(pid);
 }
 
 /* What is not asked for by its pid may have load contexts, which a listing can harm. */
@@ -169,7 +177,7 @@ static void subjects_search(Subjects *subjects)
                 const Asked asked =
                         subjects_ask_to_attach(subjects, pid, ATTACH_LIST_AUTO, &refusal);
 
-                jit_memory_keep(subjects->settings.memory, pid);
+                subjects_keep(subjects, pid);
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);
         }
@@ -213,7 +221,7 @@ static void subjects_take_answer(Subjects *subjects, guint i)
 
         json_decref(holder_client_answer(asked.fd, &refusal));
         if (!refusal)
-                jit_memory_keep(subjects->settings.memory, asked.pid);
+                subjects_keep(subjects, asked.pid);
         g_array_remove_index_fast(subjects->asked, i);
         if (asked.is_named && refusal)
                 subjects_refuse_named(subjects, g_steal_pointer(&refusal));
@@ -255,7 +263,7 @@ static void subjects_ask_for_named(Subjects *subjects)
                 Asked asked = subjects_ask_to_attach(subjects, subjects->settings.pids[i],
                                                      ATTACH_LIST_ALWAYS, NULL);
 
-                jit_memory_keep(subjects->settings.memory, subjects->settings.pids[i]);
+                subjects_keep(subjects, subjects->settings.pids[i]);
                 asked.is_named = true;
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);

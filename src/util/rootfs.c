@@ -12,10 +12,17 @@
 int rootfs_open_root(pid_t pid)
 {
         char path[32] = "/";
+        int fd, error;
 
         if (pid)
                 snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
-        return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 || !pid || !kept_roots_open)
+                return fd;
+        error = errno;
+        fd = kept_roots_open(pid);
+        errno = error;
+        return fd;
 }
 
 int rootfs_open(int root, const char *path, uint64_t flags)

@@ -12,8 +12,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The root directory of a process; PID 0: our own. -1 with errno set. */
+/* The root directory of a process; PID 0: our own. If the process has ended, the one that was kept.
+ * -1 with errno set. */
 int rootfs_open_root(pid_t pid);
+
+/*
+ * A duplicate of the descriptor that kept-roots.h has of the process; -1: none. NULL in a program
+ * that keeps none: so libclrsym has no variables.
+ */
+int kept_roots_open(pid_t pid) __attribute__((weak, visibility("hidden")));
 
 /* Opens PATH below ROOT with open(2) FLAGS; O_CLOEXEC is added. -1 with errno set. */
 int rootfs_open(int root, const char *path, uint64_t flags);

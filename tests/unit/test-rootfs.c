@@ -5,6 +5,7 @@
  * opened
  */
 
+#include "util/kept-roots.h"
 #include "util/rootfs-read.h"
 #include "util/rootfs.h"
 
@@ -13,9 +14,11 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char *directory;
 static int root;
@@ -70,6 +73,61 @@ START_TEST(test_links_stay_inside)
         }
         ck_assert_ptr_null(rootfs_read(root, "/etc/passwd", 4));
         ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+/* A process below DIRECTORY, or with our root directory; it has ended when it was told to. */
+static pid_t start_below(const char *path, bool is_below, int *ret_end)
+{
+        int ready[2], end[2];
+        char byte = 0;
+        pid_t pid;
+
+        ck_assert(pipe2(ready, O_CLOEXEC) == 0 && pipe2(end, O_CLOEXEC) == 0);
+        pid = fork();
+        if (pid == 0) {
+                close(end[1]);
+                if (is_below && chroot(path) < 0 &&
+                    (unshare(CLONE_NEWUSER) < 0 || chroot(path) < 0))
+                        _exit(1);
+                _exit(write(ready[1], &byte, 1) == 1 && read(end[0], &byte, 1) == 0 ? 0 : 1);
+        }
+        close(ready[1]);
+        close(end[0]);
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        *ret_end = end[1];
+        return pid;
+}
+
+/* What a recording names after a container has ended. */
+START_TEST(test_root_outlives_its_process)
+{
+        size_t i;
+
+        for (i = 0; i < 2; i++) {
+                FD_AUTO int kept = -1;
+                const bool is_below = i == 0;
+                int end, status;
+                const pid_t pid = start_below(directory, is_below, &end);
+
+                kept_roots_keep(pid);
+                kept_roots_keep(pid);
+                close(end);
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(status, 0);
+                kept = rootfs_open_root(pid);
+                ck_assert_int_eq(kept >= 0, is_below);
+                if (is_below) {
+                        g_autoptr(GBytes) bytes = rootfs_read(kept, "/below/link", 4);
+
+                        ck_assert(bytes && !memcmp(g_bytes_get_data(bytes, NULL), "cont", 4));
+                } else {
+                        ck_assert_int_eq(errno, ENOENT);
+                }
+        }
+        kept_roots_keep(-1);
+        ck_assert_int_lt(rootfs_open_root(-1), 0);
 }
 END_TEST
 
@@ -142,6 +200,7 @@ Suite *suite_new(void)
 
         tcase_add_checked_fixture(tcase, set_up, tear_down);
         tcase_add_test(tcase, test_links_stay_inside);
+        tcase_add_test(tcase, test_root_outlives_its_process);
         tcase_add_test(tcase, test_no_device_is_opened);
         tcase_add_test(tcase, test_found);
         tcase_add_test(tcase, test_program);
