@@ -30,7 +30,6 @@ static const struct {
         {"/libcoreclr.so", offsetof(Target, has_coreclr)},
         {"/libmonosgen-2.0.so", offsetof(Target, has_mono)},
         {"/libcoreclrtraceptprovider.so", offsetof(Target, has_provider)},
-        {"/ld-musl-", offsetof(Target, has_musl)},
         {"/libicuuc.so.", offsetof(Target, has_icu)},
 };
 
@@ -285,7 +284,7 @@ bool target_can_emit(const Target *target)
 
 bool target_check_provider(const Target *target, GError **error)
 {
-        g_autofree char *lost = NULL;
+        g_autofree char *lost = NULL, *unloaded = NULL;
         const char *why;
 
         if (target_can_emit(target))
@@ -298,13 +297,11 @@ bool target_check_provider(const Target *target, GError **error)
                 why = "it was started with DOTNET_LTTng=0: start it without";
         else if (target->has_mono)
                 why = "it runs on Mono, which has no LTTng provider";
-        else if (target->has_musl)
-                why = "its runtime is built for musl, and could not load "
-                      "libcoreclrtraceptprovider.so, which needs a liblttng-ust for musl in the "
-                      "root directory of the process";
         else if (target->has_coreclr)
-                why = "its runtime could not load libcoreclrtraceptprovider.so, which needs "
-                      "liblttng-ust.so.0 in the root directory of the process";
+                why = unloaded = g_strdup_printf(
+                        "its runtime could not load libcoreclrtraceptprovider.so: clrsym doctor "
+                        "%d names the library that it needs; or attach it with --via=eventpipe",
+                        (int)target->info.host_pid);
         else
                 why = "it was published as a single file or compiled ahead of time, without "
                       "libcoreclrtraceptprovider.so: publish it as files";

@@ -28,8 +28,7 @@ typedef struct Target {
         char *directory; /* owned: of its sockets, in its own view of the file system */
         bool has_coreclr;
         bool has_mono;
-        char *library_path; /* owned or NULL: LD_LIBRARY_PATH */
-        bool has_musl;
+        char *library_path;      /* owned or NULL: LD_LIBRARY_PATH */
         bool has_icu;            /* it has loaded that */
         bool is_invariant;       /* by its environment: it needs no ICU */
         bool is_never_invariant; /* by its environment: whatever its settings are, it needs ICU */

@@ -64,6 +64,14 @@ void check_process(const Doctor *doctor, Finding *finding)
         }
 }
 
+/* Of a finding that prevents events by LTTng: no problem where the diagnostic port can give them.
+ */
+static FindingStatus lttng_status(const Doctor *doctor)
+{
+        return doctor->is_by_eventpipe || doctor->inspection.facts.has_port ? FINDING_NOTE
+                                                                            : FINDING_PROBLEM;
+}
+
 void check_runtime(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
@@ -78,7 +86,7 @@ void check_runtime(const Doctor *doctor, Finding *finding)
                             "it runs on Mono, which emits nothing to LTTng");
         else if (facts->has_musl && doctor_has_runtime(doctor) && !facts->has_provider &&
                  !facts->has_provider_file)
-                finding_set(finding, FINDING_PROBLEM,
+                finding_set(finding, lttng_status(doctor),
                             "take the files of Microsoft's pack for musl, which has one",
                             "its runtime is built for musl, and there is no LTTng provider beside "
                             "it");
@@ -114,25 +122,39 @@ static bool library_is_too_old(const Doctor *doctor, const char *wanted)
         return doctor->sessiond.app_abi > LAST_OLD_ABI && !strcmp(wanted, DEFAULT_LIBRARY);
 }
 
+/* Where the library comes from: in the packages of Debian, and of Alpine, which has musl. */
+static char *library_fix(const Doctor *doctor, const char *wanted, const char *attach)
+{
+        const char *where = doctor->pid ? " in its root directory" : "";
+
+        if (!doctor->inspection.facts.has_musl)
+                return g_strdup_printf("sudo apt install liblttng-ust%s%s: see LIBRARY in "
+                                       "clrsym-doctor(1)",
+                                       strrchr(wanted, '.') + 1, where);
+        /* Alpine has no package with the old library any more. */
+        if (!strcmp(wanted, DEFAULT_LIBRARY))
+                return g_strdup(attach);
+        return g_strdup_printf("apk add lttng-ust%s: see LIBRARY in clrsym-doctor(1)", where);
+}
+
 static void library_set_finding(const Doctor *doctor, Finding *finding, const char *wanted,
-                                bool is_there, bool has_newer, const char *where)
+                                bool is_there, bool has_newer)
 {
         g_autofree char *attach = doctor->pid
                                           ? g_strdup_printf("clrsym attach %d", (int)doctor->pid)
                                           : g_strdup("clrsym attach PID, over its diagnostic port");
-        g_autofree char *fix = g_strdup_printf(
-                "sudo apt install liblttng-ust0%s: see LIBRARY in clrsym-doctor(1)", where);
+        g_autofree char *fix = library_fix(doctor, wanted, attach);
 
         if (library_is_too_old(doctor, wanted))
-                finding_set(finding, FINDING_PROBLEM, attach,
+                finding_set(finding, lttng_status(doctor), attach,
                             "the runtime's provider wants %s, which cannot register with this "
                             "LTTng (lttng-ust-sock-%u)",
                             wanted, doctor->sessiond.app_abi);
         else if (is_there)
                 finding_set(finding, FINDING_OK, NULL, "%s is there", wanted);
         else
-                finding_set(finding, FINDING_PROBLEM, fix, "the runtime's provider needs %s, %s",
-                            wanted,
+                finding_set(finding, lttng_status(doctor), fix,
+                            "the runtime's provider needs %s, %s", wanted,
                             has_newer ? "and only " NEWER_LIBRARY " is there"
                                       : "which is not installed");
 }
@@ -148,7 +170,7 @@ static void check_library_here(const Doctor *doctor, Finding *finding)
         if (elf_file_own_kind(&kind))
                 library_set_finding(doctor, finding, DEFAULT_LIBRARY,
                                     library_is_found(root, DEFAULT_LIBRARY, NULL, &kind),
-                                    library_is_found(root, NEWER_LIBRARY, NULL, &kind), "");
+                                    library_is_found(root, NEWER_LIBRARY, NULL, &kind));
 }
 
 void check_library(const Doctor *doctor, Finding *finding)
@@ -159,7 +181,7 @@ void check_library(const Doctor *doctor, Finding *finding)
                 check_library_here(doctor, finding);
         else if (facts->library)
                 library_set_finding(doctor, finding, facts->library, facts->has_library,
-                                    facts->has_newer_library, " in its root directory");
+                                    facts->has_newer_library);
 }
 
 /* No problem where its events come another way. */
@@ -187,20 +209,21 @@ void check_provider(const Doctor *doctor, Finding *finding)
         else if (facts->has_provider)
                 finding_set(finding, FINDING_OK, NULL, "it has loaded " PROVIDER);
         else if (facts->is_lttng_off)
-                finding_set(finding, FINDING_PROBLEM, "start it without DOTNET_LTTng=0",
+                finding_set(finding, lttng_status(doctor), "start it without DOTNET_LTTng=0",
                             "it was started with DOTNET_LTTng=0, and emits nothing to LTTng");
         else if (error)
                 finding_set(finding, FINDING_UNKNOWN, NULL,
                             "it has not loaded " PROVIDER ", which cannot be read: %s", error);
         else if (!facts->has_provider_file)
-                finding_set(finding, FINDING_PROBLEM, "install the runtime as Microsoft builds it",
+                finding_set(finding, lttng_status(doctor),
+                            "install the runtime as Microsoft builds it",
                             "there is no " PROVIDER " beside its libcoreclr.so");
         else if (facts->library && !facts->has_library)
-                finding_set(finding, FINDING_PROBLEM,
+                finding_set(finding, lttng_status(doctor),
                             "fix the check \"library\", and start it again",
                             "it has not loaded " PROVIDER);
         else
-                finding_set(finding, FINDING_PROBLEM,
+                finding_set(finding, lttng_status(doctor),
                             "start it again, as: LD_DEBUG=libs dotnet ... 2>&1 | grep -i lttng",
                             "it has not loaded " PROVIDER
                             ", although the library that it needs is there now");

@@ -292,6 +292,27 @@ def test_library(tap, doctor):
         doctor.expect(tap, 'library', 'ok', 'is there', 'by LD_LIBRARY_PATH', str(pid))
 
 
+def test_musl(tap, doctor):
+    """Alpine has no package with the old library. With an open port the library is not needed."""
+    files = doctor.directory / 'musl'
+    loader = touch(files / 'ld-musl-x86_64.so.1')
+    for name, wants, mend in (('a', 'liblttng-ust.so.0', 'clrsym attach'),
+                              ('b', 'liblttng-ust.so.1', 'apk add lttng-ust in its root')):
+        root = files / name
+        coreclr, _ = runtime(root / 'app', wants=wants)
+        tmp = root / 'tmp'
+        tmp.mkdir()
+        # The path of the directory is the same from outside and from inside.
+        inside = root / str(tmp)[1:]
+        inside.parent.mkdir(parents=True)
+        inside.symlink_to('/tmp')
+        for status, port in (('problem', {}), ('note', {'LISTEN': '1', 'VERSION': '10.0.12', 'TMPDIR': str(tmp)})):
+            with fake(coreclr, loader, root=root, **port) as pid:
+                what = f'musl, {wants}: {status}'
+                doctor.expect(tap, 'library', status, f'needs {wants}, which is not installed', what, str(pid), mend=mend)
+                doctor.expect(tap, 'provider', status, 'has not loaded', what, str(pid))
+
+
 def test_process(tap, doctor):
     files = doctor.directory / 'process'
     coreclr, provider = runtime(files)
@@ -534,6 +555,7 @@ def test(tap, programs, directory, rest):
     test_hostile(tap, doctor)
     test_runtimes(tap, doctor, rest[1:])
     test_library(tap, doctor)
+    test_musl(tap, doctor)
     test_process(tap, doctor)
     test_own_daemon(tap, doctor)
     test_session(tap, doctor, rest[0])

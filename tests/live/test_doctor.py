@@ -76,9 +76,9 @@ def test_processes(tap, doctor, program):
         live.wait_for('its methods', lambda: 'its methods' in
                       doctor.findings(pid)['events-on']['text'])
         tap.equal(problems(doctor, pid), {}, 'attached: nothing stands in the way')
-    for value, status in (('0', 'problem'), ('00', 'problem'), ('off', 'ok')):
+    for value, status in (('0', 'note'), ('00', 'note'), ('off', 'ok')):
         with program.running(DOTNET_LTTng=value) as pid:
-            doctor.expect(tap, 'provider', status, 'DOTNET_LTTng=0' if status == 'problem' else
+            doctor.expect(tap, 'provider', status, 'DOTNET_LTTng=0' if status == 'note' else
                           'has loaded', f'DOTNET_LTTng={value}', pid)
     with program.running(DOTNET_EnableDiagnostics='0') as pid:
         doctor.expect(tap, 'port', 'problem', 'is closed', 'DOTNET_EnableDiagnostics=0', pid)
@@ -101,11 +101,11 @@ def test_library(tap, doctor, program):
                          for path in libraries('liblttng-ust.so.0'))
     before = ['unshare', '--mount', 'sh', '-c', mounts + ' && exec "$@"', 'sh']
     with program.running(before) as pid:
-        row = doctor.expect(tap, 'library', 'problem', 'only liblttng-ust.so.1 is there',
+        row = doctor.expect(tap, 'library', 'note', 'only liblttng-ust.so.1 is there',
                             'liblttng-ust.so.0 is missing', pid, mend='in its root directory')
         tap.check(row['text'].startswith("the runtime's provider needs liblttng-ust.so.0,"),
                   'library: the one that the real provider wants', row)
-        doctor.expect(tap, 'provider', 'problem', 'has not loaded', 'so it is not loaded', pid)
+        doctor.expect(tap, 'provider', 'note', 'has not loaded', 'so it is not loaded', pid)
         doctor.expect(tap, 'library', 'ok', 'is there', 'here it is')
     with hidden(*libraries('liblttng-ust.so.0')):
         doctor.expect(tap, 'library', 'problem', 'only liblttng-ust.so.1 is there',
