@@ -14,10 +14,30 @@
 /* One in so many named frames. */
 #define MARKED_SHARE 100
 
+/* The path of a recorded process's file, as it is to be opened here; from a root directory of its
+ * own if it is not in ours. */
+static char *summary_path_from_here(const PerfSummary *summary, const char *path)
+{
+        const GPtrArray *processes = summary->recording->processes;
+        guint i;
+
+        if (g_file_test(path, G_FILE_TEST_EXISTS) || !summary->has_images)
+                return g_strdup(path);
+        for (i = 0; i < processes->len; i++) {
+                const RecordingProcess *process = processes->pdata[i];
+                g_autofree char *found = g_strdup_printf("/proc/%d/root%s", process->pid, path);
+
+                if (g_file_test(found, G_FILE_TEST_EXISTS))
+                        return g_steal_pointer(&found);
+        }
+        return g_strdup(path);
+}
+
 /* What to do if the runtime's own code has no names. */
 static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
 {
         const GArray *binaries = summary->recording->binaries;
+        g_autofree char *from_here = NULL;
         const char *library = NULL;
         guint i;
 
@@ -26,12 +46,13 @@ static void summary_print_runtime(const PerfSummary *summary, const Counts *coun
         for (i = 0; i < binaries->len && !library; i++)
                 if (g_str_has_suffix(g_array_index(binaries, Binary, i).path, "/libcoreclr.so"))
                         library = g_array_index(binaries, Binary, i).path;
+        from_here = library ? summary_path_from_here(summary, library) : NULL;
         message_print("clrsym",
                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                       " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
                       "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR",
                       (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
-                      library ? library : "libcoreclr.so");
+                      from_here ? from_here : "libcoreclr.so");
 }
 
 /* Why names are not certain, if that is more than a few late events. */
@@ -155,6 +176,11 @@ void perf_summary_print(const PerfSummary *summary)
                         "(rundown): give --trace with a recording of the process that has one",
                         (guint64)counts->n[COUNT_MANAGED_UNNAMED], summary->input);
         summary_print_marked(counts);
+        if (counts->n[COUNT_OUTSIDE])
+                message_print("clrsym",
+                              "%" G_GUINT64_FORMAT " samples are of processes outside of the pid "
+                              "namespace that perf ran in: record outside of the container",
+                              (guint64)counts->n[COUNT_OUTSIDE]);
         summary_print_runtime(summary, counts);
         if (options_has(summary->options, OPTION_LINES))
                 summary_print_lines(counts);

@@ -71,7 +71,8 @@ static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, Entry
                 return true;
         if (mapping == MAPPING_LIBRARY && !symbol && mapping_is_of_runtime(dso))
                 resolver->counts.n[COUNT_RUNTIME_UNNAMED]++;
-        if (kind == NAMED_KERNEL || !mapping_kind_may_be_managed(mapping, symbol))
+        if (kind == NAMED_KERNEL || !mapping_kind_may_be_managed(mapping, symbol) ||
+            !chain_namer_sample(namer)->pid)
                 return true;
         where = (ImageAddress){link->address, dso, place.base};
         return batch_resolver_add(resolver, &namer->namer->batch, &where, mapping);
@@ -129,17 +130,21 @@ static bool chain_namer_add_leaf(ChainNamer *namer, const char *name)
 
 static bool chain_namer_add_chain(ChainNamer *namer, Chain chain, unsigned max_frames)
 {
+        bool is_user = false;
         unsigned n = 0;
         ChainLink link;
 
         while (chain_next(&chain, &link)) {
                 n++;
+                is_user |= link.is_user;
                 namer->namer->resolver.counts.n[COUNT_FRAMES]++;
                 if ((link.is_after_hidden && !chain_namer_add_unknown(namer)) ||
                     !chain_namer_add_link(namer, &link, ENTRY_FRAME) ||
                     !chain_namer_add_hidden(namer, &link, chain))
                         return false;
         }
+        namer->namer->resolver.counts.n[COUNT_OUTSIDE] +=
+                is_user && !chain_namer_sample(namer)->pid;
         chain_namer_sample(namer)->cut = chain.is_torn                         ? STACK_TORN
                                          : chain.is_cut                        ? STACK_CUT_COPY
                                          : chain.is_limited || n == max_frames ? STACK_CUT_FRAMES

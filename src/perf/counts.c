@@ -14,6 +14,7 @@ static const struct {
 } ROWS[_COUNT_MAX] = {
         [COUNT_SAMPLES] = {"samples", NULL},
         [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
+        [COUNT_OUTSIDE] = {"outside", NULL},
         [COUNT_FRAMES] = {"frames", NULL},
         [COUNT_RUNTIME_UNNAMED] = {"runtime-unnamed", NULL},
         [COUNT_JITTED] = {"jitted", NULL},

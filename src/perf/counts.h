@@ -14,6 +14,9 @@
 typedef enum Count {
         COUNT_SAMPLES,
         COUNT_OTHER_SAMPLES, /* of an event that was not asked for */
+        /* With user code, of processes outside of perf's pid namespace, which have no number in it.
+         */
+        COUNT_OUTSIDE,
         COUNT_FRAMES,
         COUNT_RUNTIME_UNNAMED, /* frames of the runtime's own libraries without a symbol */
         /* Frames in memory that the runtime jits into, and how many of them are named. */
