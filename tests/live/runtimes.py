@@ -34,6 +34,8 @@ TESTS = {
     # What is tested is another tool's file, whatever the runtime.
     'test_collect_linux.py': (OWN,),
     'test_collections.py': ALL,
+    # For musl: those whose LTTng providers want another library each.
+    'test_containers.py': ('8', OWN, NEWEST),
     'test_doctor.py': ALL,
     'test_eventpipe.py': ALL,
     'test_feed_live.py': (NEWEST,),
@@ -70,6 +72,9 @@ REFERENCES = 'Microsoft.NETCore.App.Ref'
 WEB_REFERENCES = 'Microsoft.AspNetCore.App.Ref'
 # The SDK of .NET 10 does not know its version.
 NEWEST_VERSION = '11.0.0'
+# For another C library, in test_containers.py.
+MUSL = 'linux-musl-x64'
+MUSL_VERSIONS = {'8': '8.0.34', NEWEST: NEWEST_VERSION}
 
 
 def own_host():
@@ -89,6 +94,16 @@ def version_of(runtime):
     known = own_sdk() / 'Microsoft.NETCoreSdk.BundledVersions.props'
     return re.search(rf'KnownFrameworkReference Include="Microsoft.NETCore.App"\s+TargetFramework="net{runtime}.0"'
                      r'[^>]*LatestRuntimeFrameworkVersion="([\d.]+)"', known.read_text(encoding='utf-8'))[1]
+
+
+def musl_version_of(runtime):
+    return MUSL_VERSIONS.get(runtime) or version_of(runtime)
+
+
+def musl_packages(runtime):
+    """The program that starts a runtime, which is the same for each version; and the runtime."""
+    return [(f'Microsoft.NETCore.App.Host.{MUSL}', version_of(OWN)),
+            (f'Microsoft.NETCore.App.Runtime.{MUSL}', musl_version_of(runtime))]
 
 
 def compiler(runtime):
@@ -192,7 +207,8 @@ def is_here(runtime):
 
 def packages():
     """What tests need of NuGet: (name, version)."""
-    return [COMPILER, collect_linux.PACKAGE] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
+    for_musl = [package for runtime in TESTS['test_containers.py'] for package in musl_packages(runtime)]
+    return [COMPILER, collect_linux.PACKAGE, *dict.fromkeys(for_musl)] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
                          if runtime != OWN or name == PRECOMPILER]
 
 

@@ -63,10 +63,13 @@ class Plain:
 
     def bodies(self):
         """start -> what the perf map has there."""
-        found = collections.defaultdict(list)
         # Older runtimes take the directory from TMPDIR, or have a fixed one.
-        path = next(path for path in (self.directory / f'perf-{self.pid}.map',
-                                      pathlib.Path(f'/tmp/perf-{self.pid}.map')) if path.exists())
+        return self.bodies_of(next(path for path in (self.directory / f'perf-{self.pid}.map',
+                                                     pathlib.Path(f'/tmp/perf-{self.pid}.map')) if path.exists()))
+
+    @staticmethod
+    def bodies_of(path):
+        found = collections.defaultdict(list)
         for line in path.read_text(encoding='utf-8', errors='replace').splitlines():
             if line and (parts := live.PERF_MAP_LINE.fullmatch(line)):
                 start, size, text = parts.groups()
