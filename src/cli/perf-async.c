@@ -149,7 +149,7 @@ static void async_sink_sample(void *data, const BatchSample *sample, const char 
 
 SampleSink perf_async_sink(PerfAsync *async)
 {
-        return (SampleSink){async_sink_frame, async_sink_sample, async};
+        return (SampleSink){.frame = async_sink_frame, .sample = async_sink_sample, .data = async};
 }
 
 /* The samples */

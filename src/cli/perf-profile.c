@@ -270,5 +270,7 @@ void perf_profile_deinit(PerfProfile *profile)
 
 SampleSink perf_profile_sink(PerfProfile *profile)
 {
-        return (SampleSink){perf_profile_take_frame, perf_profile_take_sample, profile};
+        return (SampleSink){.frame = perf_profile_take_frame,
+                            .sample = perf_profile_take_sample,
+                            .data = profile};
 }

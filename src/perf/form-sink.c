@@ -85,6 +85,8 @@ static bool sink_add(void *data, const FormContext *context, const BatchSample *
                         return false;
                 state->stack[i] = state->numbers[entries[i].frame];
         }
+        if (context->sink->entries)
+                context->sink->entries(context->sink->data, entries, sample->n);
         context->sink->sample(
                 context->sink->data, sample, frames_get(context->frames, sample->comm).name,
                 frames_get(context->frames, sample->event).name, state->stack, sample->n);

@@ -6,6 +6,7 @@
  */
 
 #include "perf/form.h"
+#include "perf/text-frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,80 +62,6 @@ static void add_head(const FormContext *context, const BatchSample *sample)
         text_out_text(out, ": ");
 }
 
-/* Code without a line of its own is marked. */
-static void add_line(TextOut *out, const NamedFrame *frame)
-{
-        text_out_text(out, " at ");
-        text_out_text(out, frame->file);
-        text_out_text(out, ":");
-        text_out_decimal(out, frame->line, 0);
-        if (frame->il_kind == CLRSYM_IL_EXACT)
-                return;
-        text_out_text(out, " (");
-        text_out_text(out, clrsym_il_kind_name(frame->il_kind));
-        text_out_text(out, ")");
-}
-
-/* What named the frame; of perf's frames, by their kind. */
-static const char *source_name(const Entry *entry, const NamedFrame *frame)
-{
-        static const char *const NAMES[_FRAME_SOURCE_MAX] = {
-                [FRAME_SOURCE_EVENT] = "event",
-                [FRAME_SOURCE_STUB] = "stub",
-                [FRAME_SOURCE_IMAGE] = "image",
-                [FRAME_SOURCE_INLINED] = "inline tree",
-                [FRAME_SOURCE_STACK] = "OSR repair, by the stack",
-                [FRAME_SOURCE_SAMPLES] = "OSR repair, by other samples",
-                [FRAME_SOURCE_RECORDER] = "recorder",
-                [FRAME_SOURCE_SEVERAL] = "recorder, several names",
-                [FRAME_SOURCE_MARK] = "mark",
-        };
-
-        if (entry->source != FRAME_SOURCE_SYMBOL)
-                return NAMES[entry->source];
-        if (!frame->name)
-                return "none";
-        if (frame->kind == NAMED_KERNEL)
-                return "kernel symbol";
-        return mapping_kind_of_dso(frame->module) == MAPPING_JITTED ? "perf map" : "ELF symbol";
-}
-
-static void add_source(TextOut *out, const Entry *entry, const NamedFrame *frame)
-{
-        text_out_text(out, " {");
-        text_out_text(out, source_name(entry, frame));
-        text_out_text(out, "}");
-}
-
-static void add_entry(const FormContext *context, const Entry *entry)
-{
-        NamedFrame frame = frames_get(context->frames, entry->frame);
-        TextOut *out = context->out;
-
-        text_out_hex(out, entry->ip, 16);
-        text_out_bytes(out, " ", 1);
-        text_out_text(out, frame.name ? frame.name : "[unknown]");
-        if (frame.name) {
-                text_out_text(out, "+0x");
-                text_out_hex(out, entry->offset, 0);
-        }
-        text_out_text(out, " (");
-        text_out_text(out, frame.module ? frame.module : "[unknown]");
-        text_out_bytes(out, ")", 1);
-        if (frame.kind == NAMED_MANAGED && context->settings->has_tier) {
-                text_out_text(out, " [");
-                text_out_text(out, clrsym_tier_name(frame.tier));
-                text_out_bytes(out, "]", 1);
-        }
-        if (frame.file)
-                add_line(out, &frame);
-        if (frame.is_marked)
-                text_out_text(out, " ~");
-        if (context->settings->has_source)
-                add_source(out, entry, &frame);
-        text_out_bytes(out, "\n", 1);
-}
-
 static bool text_add(void *state, const FormContext *context, const BatchSample *sample,
                      const Entry *entries)
 {
@@ -144,8 +71,11 @@ static bool text_add(void *state, const FormContext *context, const BatchSample 
         if (sample->has_chain)
                 text_out_bytes(context->out, "\n", 1);
         for (i = 0; i < sample->n; i++) {
+                const NamedFrame frame = frames_get(context->frames, entries[i].frame);
+
                 text_out_bytes(context->out, sample->has_chain ? "\t" : " ", 1);
-                add_entry(context, &entries[i]);
+                text_frame_put(context->out, &entries[i], &frame, context->settings->has_tier,
+                               context->settings->has_source);
         }
         if (sample->has_chain)
                 text_out_bytes(context->out, "\n", 1);

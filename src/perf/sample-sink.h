@@ -17,4 +17,7 @@ typedef struct SampleSink {
         void (*sample)(void *data, const BatchSample *sample, const char *comm, const char *event,
                        const uint32_t *frames, size_t n);
         void *data;
+        /* The N entries of the sample that comes next: their addresses, and what named them. NULL:
+         * they are not wanted. */
+        void (*entries)(void *data, const Entry *entries, size_t n);
 } SampleSink;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Text frame: a frame as a line of text
+ */
+
+#include "perf/batch.h"
+#include "perf/frames.h"
+#include "perf/text-out.h"
+
+/* What named the frame: "event", "ELF symbol" ...; static. */
+const char *text_frame_source(const Entry *entry, const NamedFrame *frame);
+
+/* "7f10c7680000 name+0x1c (module) [tier] at file:line {source}" and an end of line. */
+void text_frame_put(TextOut *out, const Entry *entry, const NamedFrame *frame, bool has_tier,
+                    bool has_source);
