@@ -108,6 +108,8 @@ _clrsym()
                 return
         elif [[ $word == -* ]]; then
                 words=$(_clrsym_options "$program" "${verb[@]}")
+        elif [[ ${verb[*]} == stack ]]; then
+                words=$(_clrsym_pids "$program")
         elif [[ ${verb[*]} == session ]]; then
                 words=$(_clrsym_verbs "$program" session)
         elif [[ ${verb[*]} == help ]]; then

@@ -4,6 +4,7 @@
 #include "cli/perf-folded.h"
 #include "cli/perf-run.h"
 #include "cli/saved-profile.h"
+#include "symbols/recorder-symbols.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -87,4 +88,20 @@ bool perf_input_check(const char *path, bool is_forced, GError **error)
         else
                 return true;
         return false;
+}
+
+char *perf_input_no_events(bool is_collect, const char *why)
+{
+        if (is_collect)
+                return g_strdup_printf(
+                        "%s. Code that the JIT compiled has the recorder's names" RECORDER_MARK
+                        ", which have no time: where memory was used again they can be those of "
+                        "other code. A daemon that knew the program, or the trace of that run, has "
+                        "others",
+                        why);
+        return g_strdup_printf("%s. Without events only native and precompiled code is named; "
+                               "code that the JIT compiled gets its names from a daemon that knew "
+                               "the program while perf recorded it, or from the trace of that run: "
+                               "clrsym record does both",
+                               why);
 }

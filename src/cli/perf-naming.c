@@ -205,22 +205,11 @@ static bool naming_choose_event(Naming *naming, GError **error)
 
 static void naming_note_no_events(Naming *naming, const char *why)
 {
-        g_ptr_array_add(
-                naming->notes,
-                naming->is_collect
-                        ? g_strdup_printf(
-                                  "%s. Code that the JIT compiled has the recorder's "
-                                  "names" RECORDER_MARK
-                                  ", which have no time: where memory was used again they can be "
-                                  "those of other code. A daemon that knew the program, or the "
-                                  "trace of that run, has others",
-                                  why ? why : "no daemon answers")
-                        : g_strdup_printf(
-                                  "%s. Without events only native and precompiled code is named; "
-                                  "code that the JIT compiled gets its names from a daemon "
-                                  "that knew the program while perf recorded it, or from "
-                                  "the trace of that run: clrsym record does both",
-                                  why ? why : "no daemon answers"));
+        /* clrsym stack has said what is missing. */
+        if (!naming->job->sink)
+                g_ptr_array_add(
+                        naming->notes,
+                        perf_input_no_events(naming->is_collect, why ? why : "no daemon answers"));
 }
 
 static bool open_handle(Naming *naming, GError **error)
@@ -535,6 +524,14 @@ static void naming_name_processes(Naming *naming, Profile *profile)
         }
 }
 
+/* For somebody who wants the samples themselves. */
+static bool run_sink(Naming *naming, GError **error)
+{
+        PerfRun run = {.output_fd = -1, .sink = naming->job->sink};
+
+        return naming_run_output(naming, &run, error);
+}
+
 static bool run_profile(Naming *naming, GError **error)
 {
         PerfProfile profile;
@@ -565,6 +562,8 @@ static bool naming_write(Naming *naming, GError **error)
         bool has_profile = job->take || job->into;
         unsigned i;
 
+        if (job->sink)
+                return run_sink(naming, error);
         for (i = 0; i < job->n_outputs; i++) {
                 const char *path = perf_output_path(job->outputs[i]);
                 GError *failure = NULL;
@@ -598,7 +597,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         for (i = 0; i < job->n_outputs; i++)
                 if (!perf_output_is_text(job->outputs[i], job->format))
                         return true;
-        return job->take || job->into;
+        return job->take || job->into || job->sink;
 }
 
 /* Such a file has its own process's clock and code, so nothing has to be found out. */
@@ -711,8 +710,8 @@ static bool naming_run(Naming *naming, GError **error)
         if (!naming_open(naming, error) || !naming_survey(naming, error) ||
             !naming_choose_event(naming, error) || !open_handle(naming, error))
                 return false;
-        /* clrsym record prints it before the recording. */
-        if (!naming->job->is_over)
+        /* clrsym record prints it before the recording; clrsym stack makes its own. */
+        if (!naming->job->is_over && !naming->job->sink)
                 perf_stacks_note_kind(naming->recording->stacks, naming->input, naming->notes);
         if (!naming_find_processes(naming, error))
                 return false;
@@ -784,7 +783,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         ok = is_saved             ? naming_run_saved(job, error)
              : naming.is_nettrace ? naming_run_nettrace(&naming, error)
                                   : naming_run(&naming, error);
-        if (ok && !is_saved && !job->is_quiet)
+        if (ok && !is_saved && !job->is_quiet && !job->has_notes_only)
                 naming_print_summary(&naming);
         naming_deinit(&naming);
         caught = perf_caught_signal();

@@ -25,11 +25,13 @@ typedef struct PerfNaming {
         void *data;
         Profile *into;           /* borrowed: gets the samples; NULL: a profile of its own */
         bool is_before;          /* the samples are those that others are compared with */
+        const SampleSink *sink;  /* borrowed: gets the samples, and nothing else does; or NULL */
         PerfActivity *activity;  /* borrowed; NULL: it is not known what the runtime did when */
         const JitMemory *memory; /* borrowed: the code of the runtimes; NULL: it is not known */
         bool is_own;             /* perf ran in our pid namespace */
         bool is_over;            /* no more events come: they are not waited for */
         bool is_quiet;           /* neither notes nor counts are printed */
+        bool has_notes_only;     /* no counts are printed */
         bool ends_by_signal;     /* one that came is raised again once files are removed */
 } PerfNaming;
 

@@ -96,6 +96,11 @@ static const OptionText RECORD_TEXTS[] = {
         {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
         {0},
 };
+static const OptionText STACK_TEXTS[] = {
+        {OPTION_ALL, NULL, "print each thread; else threads with equal stacks are printed once"},
+        {OPTION_VERBOSE, NULL, "report on stderr how long the process was stopped"},
+        {0},
+};
 static const OptionText ATTACH_TEXTS[] = {
         {OPTION_WAIT, "SEC", "how long to wait until clrsymd knows all code (default: 10)"},
         {0},
@@ -174,6 +179,15 @@ static const Verb VERBS[] = {
          .arguments = "[RECORDING]",
          .max_arguments = 1,
          .help = "name the frames of a recording; print it, or write a flame graph or profile"},
+        {.name = "stack",
+         .run = verb_stack,
+         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
+                         BIT(TIERS) | BIT(EXPLAIN) | LINE_OPTIONS,
+                 STACK_TEXTS},
+         .arguments = "PID",
+         .min_arguments = 1,
+         .max_arguments = 1,
+         .help = "print the stacks of all threads of a process, managed and native"},
         {.name = "doctor",
          .run = verb_doctor,
          .use = {.allowed = BIT(SOCKET) | BIT(JSON)},

@@ -58,6 +58,7 @@ bool verb_assemblies(const Options *options, GError **error);
 bool verb_perfmap(const Options *options, GError **error);
 bool verb_record(const Options *options, GError **error);
 bool verb_perf(const Options *options, GError **error);
+bool verb_stack(const Options *options, GError **error);
 bool verb_report(const Options *options, GError **error);
 bool verb_dump(const Options *options, GError **error);
 bool verb_inlines(const Options *options, GError **error);

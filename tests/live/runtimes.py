@@ -59,6 +59,7 @@ TESTS = {
     # `dotnet watch` is the SDK's.
     'test_reload.py': (OWN,),
     'test_same_events.py': ALL,
+    'test_stack.py': BOTH,
     # One runtime with the table of tracepoints, and one without.
     'test_tracepoints.py': BOTH,
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Moment: the threads of one process at one moment, with what callers are found in
+ *
+ * Registers of x86-64 only.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In the order of the bits of MOMENT_REGISTERS, which are perf's numbers (asm/perf_regs.h). */
+enum {
+        MOMENT_AX,
+        MOMENT_BX,
+        MOMENT_CX,
+        MOMENT_DX,
+        MOMENT_SI,
+        MOMENT_DI,
+        MOMENT_BP,
+        MOMENT_SP,
+        MOMENT_IP,
+        MOMENT_R8,
+        MOMENT_R9,
+        MOMENT_R10,
+        MOMENT_R11,
+        MOMENT_R12,
+        MOMENT_R13,
+        MOMENT_R14,
+        MOMENT_R15,
+        MOMENT_N_REGISTERS,
+};
+#define MOMENT_REGISTERS UINT64_C(0xff01ff)
+
+/* Bytes of a thread's stack, at most: a record of perf.data has 65,535 bytes. */
+#define MOMENT_MAX_STACK 65024u
+/* Bytes of all stacks together: with many threads, each gets less. */
+#define MOMENT_MAX_STACKS (UINT64_C(256) << 20)
+#define MOMENT_MAX_NAME   16 /* the kernel's limit, with the NUL */
+
+typedef struct MomentThread {
+        pid_t tid;
+        char name[MOMENT_MAX_NAME]; /* empty: not known */
+        uint64_t registers[MOMENT_N_REGISTERS];
+        uint8_t *stack;   /* owned: from the stack pointer on */
+        uint32_t n_stack; /* bytes; 0: it cannot be read */
+} MomentThread;
+
+/* A file, or other memory, that is mapped executable. */
+typedef struct MomentMapping {
+        uint64_t begin, end; /* addresses, END is excluded */
+        uint64_t offset;     /* in the file, of BEGIN */
+        uint32_t major, minor;
+        uint64_t inode; /* 0: in no file */
+        char *path;     /* owned: in the mount namespace of the process; empty: anonymous */
+} MomentMapping;
+
+typedef struct Moment {
+        pid_t pid;
+        uint64_t time;        /* ns of the kernel's CLOCK_MONOTONIC, as perf has it */
+        uint64_t time_of_day; /* ns since 1970, of the same moment */
+        uint64_t stop;        /* ns from the first thread that was to stop to the last that went on;
+                                 0: nothing was stopped */
+        uint32_t max_stack;   /* bytes that were copied of a stack at most */
+        GArray *threads;      /* owned, of MomentThread */
+        GArray *mappings;     /* owned, of MomentMapping */
+        GPtrArray *notes;     /* owned strings: threads that are missing, and why */
+} Moment;
+
+Moment *moment_new(pid_t pid);
+/* NULL is fine. */
+void moment_free(Moment *moment);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moment, moment_free)
+
+/* Takes a copy of the mappings that MAPS, the text of /proc/PID/maps, has of executable memory. */
+void moment_take_maps(Moment *moment, const char *maps);
+
+/* Writes the moment as a perf.data file, with a sample for each thread, to FD. */
+bool moment_write(const Moment *moment, int fd, GError **error);
+
+#define MOMENT_ERROR (g_quark_from_static_string("clrsym-moment"))

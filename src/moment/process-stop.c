@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+#include "moment/process-stop.h"
+
+#include "util/proc-stat.h"
+#include "util/proc.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+#define PAGE     4096u
+/* How often a thread is asked whether it has stopped. */
+#define POLL_NS 50000
+/* Bytes of /proc/PID/task/TID/comm, and of a settings file of the kernel. */
+#define MAX_SMALL 64
+
+#ifdef __x86_64__
+
+typedef enum StopState {
+        STOP_SEIZED,  /* it runs */
+        STOP_ASKED,   /* it is to stop */
+        STOP_STOPPED, /* it waits for us */
+        STOP_OVER,    /* it goes on, or has ended */
+} StopState;
+
+typedef struct StopThread {
+        pid_t tid;
+        StopState state;
+        int signal; /* that it is about to get; 0: none */
+} StopThread;
+
+typedef struct ProcessStop {
+        Moment *moment;
+        GArray *threads;   /* owned, of StopThread */
+        GHashTable *known; /* owned: of tids */
+        char *maps;        /* owned: the text of /proc/PID/maps of the stop; NULL: not read */
+        gint64 deadline;   /* us of g_get_monotonic_time(), as the next one */
+        gint64 disk_deadline;
+        uint64_t begin;  /* ns: the first thread was asked to stop */
+        int seize_error; /* errno of the first thread that could not be seized; 0: none */
+        pid_t refused;   /* that thread */
+        bool is_other;   /* it is a process of 32 bits */
+} ProcessStop;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec time;
+
+        clock_gettime(clock, &time);
+        return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* Takes hold of each thread that is not known yet: it goes on running. Returns how many. */
+static unsigned stop_seize(ProcessStop *stop)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/task", (int)stop->moment->pid);
+        DIR *directory = opendir(path);
+        const struct dirent *entry;
+        unsigned n = 0;
+
+        while (directory && (entry = readdir(directory))) {
+                StopThread thread = {.tid = (pid_t)atoi(entry->d_name), .state = STOP_SEIZED};
+
+                if (thread.tid <= 0 || stop->threads->len == PROCESS_STOP_MAX_THREADS ||
+                    !g_hash_table_add(stop->known, GINT_TO_POINTER(thread.tid)))
+                        continue;
+                if (ptrace(PTRACE_SEIZE, thread.tid, 0, 0) < 0) {
+                        /* ESRCH: it has ended meanwhile. */
+                        if (errno != ESRCH && !stop->seize_error) {
+                                stop->seize_error = errno;
+                                stop->refused = thread.tid;
+                        }
+                        continue;
+                }
+                g_array_append_val(stop->threads, thread);
+                n++;
+        }
+        if (directory)
+                closedir(directory);
+        return n;
+}
+
+static void stop_interrupt(ProcessStop *stop)
+{
+        guint i;
+
+        for (i = 0; i < stop->threads->len; i++) {
+                StopThread *thread = &g_array_index(stop->threads, StopThread, i);
+
+                if (thread->state != STOP_SEIZED)
+                        continue;
+                thread->state =
+                        ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0) == 0 ? STOP_ASKED : STOP_OVER;
+        }
+}
+
+/*
+ * Has THREAD stopped by now? The state of a thread that is about to get a signal is only looked at:
+ * if it were taken, the signal would be lost with us.
+ */
+static void thread_look(StopThread *thread)
+{
+        siginfo_t info = {0};
+
+        if (waitid(P_PID, (id_t)thread->tid, &info,
+                   WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) < 0) {
+                thread->state = STOP_OVER;
+                return;
+        }
+        if (!info.si_pid)
+                return;
+        if (info.si_code != CLD_STOPPED && info.si_code != CLD_TRAPPED) {
+                thread->state = STOP_OVER;
+                return;
+        }
+        thread->state = STOP_STOPPED;
+        /* Other stops have an event above the signal's number: they end with none. */
+        thread->signal = info.si_status >> 8 ? 0 : info.si_status;
+}
+
+/* Does it wait in the kernel, for a disk say, where nothing can stop it? */
+static bool thread_is_uninterruptible(pid_t tid)
+{
+        ProcStat stat;
+
+        return proc_stat_read(tid, &stat) && stat.state == 'D';
+}
+
+static bool stop_gives_up(const ProcessStop *stop, const StopThread *thread)
+{
+        const gint64 now = g_get_monotonic_time();
+
+        return now >= stop->deadline ||
+               (now >= stop->disk_deadline && thread_is_uninterruptible(thread->tid));
+}
+
+/* Waits until all that were asked have stopped, or the time is over. */
+static void stop_await(ProcessStop *stop)
+{
+        const struct timespec pause = {.tv_nsec = POLL_NS};
+        guint i;
+
+        for (i = 0; i < stop->threads->len; i++) {
+                StopThread *thread = &g_array_index(stop->threads, StopThread, i);
+
+                for (;;) {
+                        if (thread->state == STOP_ASKED)
+                                thread_look(thread);
+                        if (thread->state != STOP_ASKED || stop_gives_up(stop, thread))
+                                break;
+                        nanosleep(&pause, NULL);
+                }
+        }
+}
+
+static void thread_take_registers(const struct user_regs_struct *from, uint64_t *ret)
+{
+        const uint64_t registers[MOMENT_N_REGISTERS] = {
+                [MOMENT_AX] = from->rax,  [MOMENT_BX] = from->rbx,  [MOMENT_CX] = from->rcx,
+                [MOMENT_DX] = from->rdx,  [MOMENT_SI] = from->rsi,  [MOMENT_DI] = from->rdi,
+                [MOMENT_BP] = from->rbp,  [MOMENT_SP] = from->rsp,  [MOMENT_IP] = from->rip,
+                [MOMENT_R8] = from->r8,   [MOMENT_R9] = from->r9,   [MOMENT_R10] = from->r10,
+                [MOMENT_R11] = from->r11, [MOMENT_R12] = from->r12, [MOMENT_R13] = from->r13,
+                [MOMENT_R14] = from->r14, [MOMENT_R15] = from->r15,
+        };
+
+        memcpy(ret, registers, sizeof(registers));
+}
+
+/* The stack from the stack pointer on; page by page, so that one that ends early is copied, too. */
+static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, size_t size)
+{
+        const uint64_t begin = thread->registers[MOMENT_SP];
+        const struct iovec local = {buffer, size};
+        struct iovec pages[MOMENT_MAX_STACK / PAGE + 2];
+        uint64_t at = begin;
+        unsigned n = 0;
+        ssize_t copied;
+
+        while (at < begin + size && n < G_N_ELEMENTS(pages)) {
+                const uint64_t next = MIN((at | (PAGE - 1)) + 1, begin + size);
+
+                pages[n++] = (struct iovec){(void *)(uintptr_t)at, (size_t)(next - at)};
+                at = next;
+        }
+        copied = process_vm_readv(pid, &local, 1, pages, n, 0);
+        if (copied > 0) {
+                thread->n_stack = (uint32_t)copied;
+                thread->stack = g_memdup2(buffer, (size_t)copied);
+        }
+}
+
+/* What is mapped, in the order of addresses. */
+typedef struct MapRange {
+        uint64_t begin, end;
+} MapRange;
+
+/* Of the text of /proc/PID/maps; of MapRange. */
+static GArray *maps_read_ranges(const char *maps)
+{
+        GArray *ranges = g_array_new(FALSE, FALSE, sizeof(MapRange));
+
+        while (maps && *maps) {
+                char *rest;
+                const uint64_t begin = strtoull(maps, &rest, 16);
+                const MapRange range = {begin, *rest == '-' ? strtoull(rest + 1, NULL, 16) : 0};
+
+                g_array_append_val(ranges, range);
+                maps = strchr(maps, '\n');
+                maps += maps != NULL;
+        }
+        return ranges;
+}
+
+static int range_compare(const void *key, const void *element)
+{
+        const uint64_t address = *(const uint64_t *)key;
+        const MapRange *range = element;
+
+        return address < range->begin ? -1 : address >= range->end;
+}
+
+static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArray *ranges,
+                          uint8_t *buffer)
+{
+        Moment *moment = stop->moment;
+        MomentThread thread = {.tid = from->tid};
+        struct user_regs_struct registers;
+        struct iovec area = {&registers, sizeof(registers)};
+        uint64_t size = moment->max_stack;
+        const MapRange *range;
+
+        if (ptrace(PTRACE_GETREGSET, from->tid, NT_PRSTATUS, &area) < 0)
+                return;
+        if (area.iov_len != sizeof(registers)) {
+                stop->is_other = true;
+                return;
+        }
+        thread_take_registers(&registers, thread.registers);
+        range = bsearch(&thread.registers[MOMENT_SP], ranges->data, ranges->len, sizeof(*range),
+                        range_compare);
+        if (range)
+                size = MIN(size, range->end - thread.registers[MOMENT_SP]);
+        thread_copy_stack(&thread, moment->pid, buffer, (size_t)size);
+        g_array_append_val(moment->threads, thread);
+}
+
+static void stop_copy(ProcessStop *stop)
+{
+        Moment *moment = stop->moment;
+        g_autofree uint8_t *buffer = g_malloc(MOMENT_MAX_STACK);
+        g_autoptr(GArray) ranges = NULL;
+        size_t n;
+        guint i;
+
+        moment->time = clock_ns(CLOCK_MONOTONIC) - (uint64_t)proc_own_clock_ahead();
+        moment->time_of_day = clock_ns(CLOCK_REALTIME);
+        moment->max_stack = (uint32_t)MIN(
+                MOMENT_MAX_STACK, (MOMENT_MAX_STACKS / MAX(stop->threads->len, 1u)) & ~UINT64_C(7));
+        stop->maps = proc_read_file(moment->pid, "maps", PROC_MAX_MAPS, &n);
+        ranges = maps_read_ranges(stop->maps);
+        for (i = 0; i < stop->threads->len; i++) {
+                const StopThread *thread = &g_array_index(stop->threads, StopThread, i);
+
+                if (thread->state == STOP_STOPPED)
+                        stop_copy_one(stop, thread, ranges, buffer);
+        }
+}
+
+/* A thread that has not stopped goes on when ours ends, which traces it. */
+static void stop_detach(ProcessStop *stop)
+{
+        guint i;
+
+        for (i = 0; i < stop->threads->len; i++) {
+                StopThread *thread = &g_array_index(stop->threads, StopThread, i);
+
+                /* It may have stopped at last. */
+                if (thread->state == STOP_ASKED)
+                        thread_look(thread);
+                if (thread->state == STOP_STOPPED)
+                        ptrace(PTRACE_DETACH, thread->tid, 0, thread->signal);
+                else if (thread->state == STOP_ASKED)
+                        g_ptr_array_add(
+                                stop->moment->notes,
+                                g_strdup_printf("thread %d did not stop, because it waits for a "
+                                                "disk, or gets no CPU: its stack is missing",
+                                                (int)thread->tid));
+        }
+}
+
+/* The whole stop; the kernel lets go of what it has left when the thread that runs it ends. */
+static gpointer stop_run(gpointer data)
+{
+        ProcessStop *stop = data;
+
+        while (stop_seize(stop) > 0)
+                ;
+        if (stop->seize_error || !stop->threads->len)
+                return NULL;
+        stop->begin = clock_ns(CLOCK_MONOTONIC);
+        stop->deadline = g_get_monotonic_time() + PROCESS_STOP_LIMIT;
+        stop->disk_deadline = g_get_monotonic_time() + PROCESS_STOP_DISK_LIMIT;
+        /* A thread that had not stopped yet may have made another one. */
+        do {
+                stop_interrupt(stop);
+                stop_await(stop);
+        } while (g_get_monotonic_time() < stop->deadline && stop_seize(stop) > 0);
+        if (stop->threads->len == PROCESS_STOP_MAX_THREADS)
+                g_ptr_array_add(stop->moment->notes,
+                                g_strdup_printf("process %d has more threads than the %u that are "
+                                                "shown",
+                                                (int)stop->moment->pid, PROCESS_STOP_MAX_THREADS));
+        stop_copy(stop);
+        stop_detach(stop);
+        stop->moment->stop = clock_ns(CLOCK_MONOTONIC) - stop->begin;
+        if (stop->maps)
+                moment_take_maps(stop->moment, stop->maps);
+        return NULL;
+}
+
+/* What is wrong */
+
+static char *status_of(pid_t pid)
+{
+        size_t n;
+
+        return proc_read_file(pid, "status", PROC_MAX_STATUS, &n);
+}
+
+/* Why PTRACE_SEIZE was refused. */
+static void stop_set_refused(const ProcessStop *stop, GError **error)
+{
+        const pid_t pid = stop->moment->pid;
+        g_autofree char *status = status_of(stop->refused), *scope = NULL;
+        uint32_t tracer = 0, uid = 0;
+
+        if (status && proc_status_numbers(status, "TracerPid", &tracer, 1) == 1 && tracer)
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "process %d is traced already, by process %u: a debugger or strace has "
+                            "it, and has to end first",
+                            (int)pid, tracer);
+        else if (stop->seize_error != EPERM)
+                g_set_error(error, MOMENT_ERROR, 0, "process %d cannot be stopped: %s", (int)pid,
+                            g_strerror(stop->seize_error));
+        else if (geteuid() != 0 && (!proc_uid(pid, &uid) || uid != geteuid()))
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "process %d belongs to another user: run clrsym as that user, or as "
+                            "root",
+                            (int)pid);
+        else if (g_file_get_contents("/proc/sys/kernel/yama/ptrace_scope", &scope, NULL, NULL) &&
+                 *scope != '0')
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "process %d cannot be stopped, because kernel.yama.ptrace_scope is %s: "
+                            "run clrsym as root%s",
+                            (int)pid, g_strchomp(scope),
+                            *scope == '3' ? " on a machine without that setting"
+                                          : ", or sysctl kernel.yama.ptrace_scope=0");
+        else
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "process %d cannot be stopped: clrsym needs the capability "
+                            "CAP_SYS_PTRACE, which containers do not have by default (docker run "
+                            "--cap-add SYS_PTRACE)",
+                            (int)pid);
+}
+
+bool process_stop_check(pid_t pid, GError **error)
+{
+        g_autofree char *status = status_of(pid);
+        uint32_t process = 0;
+
+        if (!status)
+                g_set_error(error, MOMENT_ERROR, 0, "there is no process %d", (int)pid);
+        else if (pid == getpid())
+                g_set_error(error, MOMENT_ERROR, 0, "process %d is clrsym itself", (int)pid);
+        else if (proc_status_numbers(status, "Tgid", &process, 1) == 1 && process != (uint32_t)pid)
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "%d is a thread of process %u: give %u, whose threads are all shown",
+                            (int)pid, process, process);
+        else if (strstr(status, "\nState:\tZ"))
+                g_set_error(error, MOMENT_ERROR, 0, "process %d has ended", (int)pid);
+        else if (!strstr(status, "\nVmSize:"))
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "%d is a thread of the kernel, which has no stacks of a program",
+                            (int)pid);
+        else
+                return true;
+        return false;
+}
+
+static void moment_name_threads(Moment *moment)
+{
+        guint i;
+
+        for (i = 0; i < moment->threads->len; i++) {
+                MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
+                g_autofree char *file = g_strdup_printf("task/%d/comm", (int)thread->tid);
+                g_autofree char *name = NULL;
+                size_t n;
+
+                name = proc_read_file(moment->pid, file, MAX_SMALL, &n);
+                if (name)
+                        g_strlcpy(thread->name, g_strchomp(name), sizeof(thread->name));
+        }
+}
+
+Moment *moment_of_process(pid_t pid, GError **error)
+{
+        ProcessStop stop = {0};
+        GThread *thread;
+
+        if (!process_stop_check(pid, error))
+                return NULL;
+        stop.moment = moment_new(pid);
+        stop.threads = g_array_new(FALSE, FALSE, sizeof(StopThread));
+        stop.known = g_hash_table_new(NULL, NULL);
+        thread = g_thread_new("stop", stop_run, &stop);
+        g_thread_join(thread);
+        g_array_unref(stop.threads);
+        g_hash_table_unref(stop.known);
+        g_free(stop.maps);
+        if (stop.seize_error)
+                stop_set_refused(&stop, error);
+        else if (stop.is_other)
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "process %d is a program of 32 bits: only those of 64 bits have their "
+                            "stacks read",
+                            (int)pid);
+        else if (!stop.moment->threads->len && stop.moment->notes->len)
+                g_set_error_literal(error, MOMENT_ERROR, 0, stop.moment->notes->pdata[0]);
+        else if (!stop.moment->threads->len)
+                g_set_error(error, MOMENT_ERROR, 0, "process %d has ended", (int)pid);
+        else {
+                moment_name_threads(stop.moment);
+                return stop.moment;
+        }
+        moment_free(stop.moment);
+        return NULL;
+}
+
+#else
+
+bool process_stop_check(pid_t pid, GError **error)
+{
+        g_set_error_literal(error, MOMENT_ERROR, 0,
+                            "stacks are read on machines with x86-64 only: clrsym record -p PID "
+                            "samples on others");
+        return false;
+}
+
+Moment *moment_of_process(pid_t pid, GError **error)
+{
+        process_stop_check(pid, error);
+        return NULL;
+}
+
+#endif

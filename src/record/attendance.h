@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Attendance: a daemon and a holder of its own for one process, for as long as its stacks are taken
+ *
+ * The process is attached by EventPipe, so that the daemon knows all of its code. Nothing is left
+ * in the end, also if this program is killed.
+ */
+
+#include "record/jit-memory.h"
+
+#include <glib.h>
+#include <sys/types.h>
+
+typedef struct Attendance Attendance;
+
+/*
+ * Attaches process PID, and waits until that is done, but some seconds at most. NOTE, called with
+ * DATA, gets what could not be done, but does not prevent the rest. NULL with ERROR set.
+ */
+Attendance *attendance_new(pid_t pid, void (*note)(const char *message, void *data), void *data,
+                           GError **error);
+/* NULL is fine. */
+void attendance_free(Attendance *attendance);
+
+/* Ends the session: the daemon has every event then. */
+void attendance_detach(Attendance *attendance);
+/* The daemon's socket, and the code that the runtime had compiled; owned by the attendance. */
+const char *attendance_socket(const Attendance *attendance);
+const JitMemory *attendance_memory(const Attendance *attendance);

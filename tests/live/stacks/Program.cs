@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads whose stacks are known: each is in a chain of three methods, and waits at its end, computes there, or is in
+// native code that was called from there. `Program THREADS` has so many that wait, and prints READY and its own count
+// when it reads a line. At the end of its input it ends, with 0 if each thread has gone on.
+using System;
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Stacks;
+
+static class Program
+{
+    static readonly ManualResetEventSlim Arrived = new();
+    static readonly ManualResetEvent End = new(false);
+    static int left, ended;
+    static long computed, slept;
+    static volatile bool isOver;
+
+    [DllImport("libc", EntryPoint = "usleep")]
+    static extern int SleepInLibc(uint microseconds);
+
+    static void Arrive()
+    {
+        if (Interlocked.Decrement(ref left) == 0)
+            Arrived.Set();
+    }
+
+    /* The methods do something after each call, so that optimized code cannot jump into it. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void WaitOuter()
+    {
+        WaitMiddle(3);
+        Interlocked.Increment(ref ended);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int WaitMiddle(int value)
+    {
+        return WaitInner() + value;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int WaitInner()
+    {
+        Arrive();
+        return End.WaitOne() ? 1 : 2;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void ComputeOuter()
+    {
+        ComputeMiddle(3);
+        Interlocked.Increment(ref ended);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long ComputeMiddle(int value)
+    {
+        return ComputeInner() + value;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long ComputeInner()
+    {
+        Arrive();
+        while (!isOver)
+            Volatile.Write(ref computed, computed + 1);
+        return computed;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void NativeOuter()
+    {
+        NativeMiddle(3);
+        Interlocked.Increment(ref ended);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long NativeMiddle(int value)
+    {
+        return NativeInner() + value;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long NativeInner()
+    {
+        var isFirst = true;
+
+        while (!isOver)
+        {
+            if (isFirst)
+                Arrive();
+            isFirst = false;
+            SleepInLibc(200_000);
+            Volatile.Write(ref slept, slept + 1);
+        }
+        return slept;
+    }
+
+    static int Main(string[] arguments)
+    {
+        var n = int.Parse(arguments[0], CultureInfo.InvariantCulture);
+        var threads = new Thread[n + 2];
+
+        left = threads.Length;
+        for (var i = 0; i < threads.Length; i++)
+        {
+            threads[i] = new Thread(i == n ? ComputeOuter : i == n + 1 ? NativeOuter : WaitOuter) { Name = i == n ? "computes" : i == n + 1 ? "native" : "waits" };
+            threads[i].Start();
+        }
+        Arrived.Wait();
+        Console.WriteLine("READY");
+        while (Console.In.ReadLine() != null)
+            Console.WriteLine($"{Volatile.Read(ref computed)} {Volatile.Read(ref slept)}");
+        isOver = true;
+        End.Set();
+        foreach (var thread in threads)
+            thread.Join();
+        return ended == threads.Length ? 0 : 1;
+    }
+}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym stack` of a program whose threads are in known methods, with each runtime; and that it goes on unharmed."""
+
+import json
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+KINDS = {'waits': 'Wait', 'computes': 'Compute', 'native': 'Native'}
+OWN = re.compile(r'Stacks\.Program\.(\w+)\(')
+STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
+FEW, MANY = 3, 200
+# Takes hold of a process (PTRACE_SEIZE), which goes on.
+TRACE = 'import ctypes, sys, time; print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), 0, 0), flush=True); time.sleep(600)'
+
+
+def program_of_32_bits(path):
+    """An ELF file for i386 that calls pause() again and again."""
+    code = bytes.fromhex('b81d000000' 'cd80' 'ebf7')
+    base, size = 0x8048000, 52 + 32
+    header = b'\x7fELF\1\1\1' + bytes(9) + struct.pack('<HHIIIIIHHHHHH', 2, 3, 1, base + size, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    segment = struct.pack('<8I', 1, 0, base, base, size + len(code), size + len(code), 5, 0x1000)
+    path.write_bytes(header + segment + code)
+    path.chmod(0o755)
+
+
+def stack(place, *arguments):
+    """(status, stdout, stderr)"""
+    done = subprocess.run([place.programs.clrsym, 'stack', *map(str, arguments)], env=place.environment, text=True,
+                          cwd=place.directory, capture_output=True, timeout=live.TIMEOUT, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Program:
+    """With threads at known places."""
+
+    def __init__(self, process):
+        self.process = process
+        live.wait_for('READY', lambda: process.stdout.readline() == 'READY\n', process)
+
+    def counts(self):
+        """How far the threads have come that compute, and that are in native code by turns."""
+        self.process.stdin.write('\n')
+        self.process.stdin.flush()
+        return tuple(map(int, self.process.stdout.readline().split()))
+
+    def is_going_on(self):
+        before = self.counts()
+        return live.wait_for('a program that goes on', lambda: all(a > b for a, b in zip(self.counts(), before)), self.process)
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(live.TIMEOUT)
+
+
+def started(place, command, threads):
+    return live.child([*command, threads], env=place.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def own_methods(frames):
+    """Those of the program, as StackTrace has them: the leaf first."""
+    return [found[1] for frame in frames if (found := OWN.match(frame['name'] or ''))]
+
+
+def wrong_stacks(threads):
+    """Of the threads that the program has made."""
+    return [(thread['name'], own_methods(thread['frames'])) for thread in threads if (kind := KINDS.get(thread['name']))
+            and own_methods(thread['frames']) != [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]]
+
+
+def test_json(tap, place, program, n, what):
+    pid = program.process.pid
+    code, output, errors = stack(place, pid, '--json', '-v')
+    threads = [json.loads(line) for line in output.splitlines()] if code == 0 else []
+    tids = {int(name) for name in os.listdir(f'/proc/{pid}/task')}
+    names = [thread['name'] for thread in threads]
+    tap.equal((code, names.count('waits'), names.count('computes'), names.count('native')), (0, n, 1, 1),
+              f'{what}: {n + 2} threads are there')
+    tap.check(not wrong_stacks(threads), f'{what}: their methods, in order', *wrong_stacks(threads)[:5], errors)
+    # A session of the runtime has a thread of its own, which has ended by now.
+    tap.check(tids <= {thread['tid'] for thread in threads}, f'{what}: and all others', tids, names)
+    for thread in threads:
+        if thread['name'] == 'native':
+            tap.check(thread['frames'][0]['kind'] == 'native' and 'nanosleep' in thread['frames'][0]['name'],
+                      f'{what}: native code has its name', thread['frames'][0])
+    found = STOPPED.search(errors)
+    tap.check(found and int(found[1]) == pid and int(found[3]) == len(threads), f'{what}: how long it was stopped is printed', errors)
+    if found:
+        tap.note(f'{what}: {found[3]} threads were stopped for {found[2]} ms')
+
+
+def test_text(tap, place, program, what):
+    pid = program.process.pid
+    code, output, errors = stack(place, pid, '--lines', '--explain', '--style', 'short')
+    tap.check(code == 0 and re.search(rf'^{FEW} threads: (\d+, ){{{FEW - 1}}}\d+ \(waits\)$', output, re.MULTILINE),
+              f'{what}: threads with one stack are printed once', output, errors)
+    tap.check(len(re.findall(r'Program\.WaitInner\+0x[0-9a-f]+ \(clrsym-stacks\.dll\) at \S+Program\.cs:\d+ \{event\}', output)) == 1,
+              f'{what}: with lines and the source of names', output)
+    code, output, errors = stack(place, pid, '--all')
+    tap.equal((code, len(re.findall(r'^thread \d+ \(waits\)$', output, re.MULTILINE)), output.count('Program.WaitInner(')), (0, FEW, FEW),
+              f'{what}: --all prints each')
+
+
+def test_refusals(tap, place):
+    child = subprocess.Popen(['sleep', '600'])
+    try:
+        code, output, errors = stack(place, child.pid)
+        tap.check(code == 0 and 'nanosleep' in output and 'is not a .NET process' in errors, 'a native program', output, errors)
+        with live.child([sys.executable, '-c', TRACE, child.pid], stdout=subprocess.PIPE, text=True) as tracer:
+            tap.equal(tracer.stdout.readline(), '0\n', 'a tracer has it')
+            code, output, errors = stack(place, child.pid)
+            tap.check(code == 1 and f'is traced already, by process {tracer.pid}' in errors, 'one that is traced', output, errors)
+        code, output, errors = stack(place, child.pid)
+        tap.check(code == 0, 'and once the tracer has ended', output, errors)
+    finally:
+        child.kill()
+        child.wait()
+    for argument, text in ((child.pid, f'there is no process {child.pid}'), ('2000000000', 'there is no process'),
+                           ('abc', 'abc is no PID'), ('0', '0 is no PID')):
+        code, output, errors = stack(place, argument)
+        tap.check(code == 1 and text in errors and not output, f'stack {argument if argument != child.pid else "of one that has ended"}',
+                  code, errors)
+    code, output, errors = stack(place)
+    tap.equal((code, output), (2, ''), 'without PID')
+
+
+def test_32_bits(tap, place):
+    path = place.directory / 'other'
+    program_of_32_bits(path)
+    try:
+        child = subprocess.Popen([path])
+    except OSError as error:
+        tap.skip('a program of 32 bits', error.strerror)
+        return
+    try:
+        code, output, errors = stack(place, child.pid)
+        tap.check(code == 1 and 'is a program of 32 bits' in errors and not output, 'a program of 32 bits', code, errors)
+        tap.equal(child.poll(), None, 'it goes on')
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    for version, command in runtimes.commands(tap, __file__, directory, 'stacks', 'clrsym-stacks'):
+        place = test_record.Place(programs, directory, f'place-{version}')
+        for n in FEW, MANY:
+            what = f'.NET {version}, {n} threads'
+            with started(place, command, n) as process:
+                program = Program(process)
+                test_json(tap, place, program, n, what)
+                if n == FEW:
+                    test_text(tap, place, program, what)
+                tap.check(program.is_going_on(), f'{what}: the program goes on')
+                tap.equal(program.end(), 0, f'{what}: and ends as ever')
+        tap.equal(place.left(), ([], []), f'.NET {version}: nothing is left')
+    place = test_record.Place(programs, directory, 'refusals')
+    test_refusals(tap, place)
+    test_32_bits(tap, place)
+
+
+if __name__ == '__main__':
+    recorded.main(test)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A moment, written as a perf.data file and read again; and the stop of a process of ours
+ */
+
+#include "moment/process-stop.h"
+
+#include "perfdata/address-space.h"
+#include "perfdata/perf-data.h"
+#include "perfdata/perf-sample.h"
+#include "perfdata/thread-names.h"
+#include "support/suite.h"
+#include "unwind/registers.h"
+#include "util/fd.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PID  4711
+#define TIME UINT64_C(123456789012)
+
+static const char MAPS[] = "7f0000000000-7f0000002000 r--p 00000000 fe:01 77    /a/lib.so\n"
+                           "7f0000002000-7f0000008000 r-xp 00002000 fe:01 77    /a/lib.so\n"
+                           "7f0000010000-7f0000020000 rwxp 00000000 00:00 0 \n"
+                           "7f0000030000-7f0000030000 r-xp 00000000 00:00 0     /empty\n"
+                           "nonsense\n"
+                           "7f0000040000-7f0000041000 r-xp 00000000 00:00 0     [vdso]";
+
+static Moment *moment_made(const uint32_t *n_stacks, guint n)
+{
+        Moment *moment = moment_new(PID);
+        guint i, j;
+
+        moment->time = TIME;
+        moment->time_of_day = 2 * TIME;
+        moment_take_maps(moment, MAPS);
+        for (i = 0; i < n; i++) {
+                MomentThread thread = {.tid = PID + (pid_t)i, .n_stack = n_stacks[i]};
+
+                g_snprintf(thread.name, sizeof(thread.name), "thread %u", i);
+                for (j = 0; j < MOMENT_N_REGISTERS; j++)
+                        thread.registers[j] = 1000 * i + j;
+                thread.stack = g_malloc(n_stacks[i] + 1);
+                memset(thread.stack, (int)i + 1, n_stacks[i]);
+                g_array_append_val(moment->threads, thread);
+        }
+        return moment;
+}
+
+static void sample_check(const PerfData *data, const struct perf_event_header *record, guint i,
+                         uint32_t n_stack)
+{
+        const PerfAttr *event = perf_data_event(data, record);
+        Registers registers;
+        PerfSample sample;
+
+        ck_assert_ptr_nonnull(event);
+        ck_assert(perf_sample_has(&event->attr));
+        ck_assert(perf_sample_read(&event->attr, record, &sample));
+        ck_assert_int_eq(sample.pid, PID);
+        ck_assert_int_eq(sample.tid, PID + (int)i);
+        ck_assert_uint_eq(sample.time, TIME);
+        ck_assert_uint_eq(sample.ip, 1000 * i + MOMENT_IP);
+        ck_assert_uint_eq(sample.n_stack, n_stack);
+        if (n_stack) {
+                ck_assert_uint_eq(sample.stack[0], i + 1);
+                ck_assert_uint_eq(sample.stack[n_stack - 1], i + 1);
+        }
+        registers_from_perf(event->attr.sample_regs_user, sample.regs, &registers);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 1000 * i + MOMENT_IP);
+        ck_assert_uint_eq(registers.values[REGISTER_SP], 1000 * i + MOMENT_SP);
+        ck_assert_uint_eq(registers.values[REGISTER_FP], 1000 * i + MOMENT_BP);
+        ck_assert_uint_eq(registers.values[3], 1000 * i + MOMENT_BX);
+        ck_assert_uint_eq(registers.values[15], 1000 * i + MOMENT_R15);
+}
+
+START_TEST(test_round)
+{
+        const uint32_t n_stacks[] = {0, 1, 8, 4093, MOMENT_MAX_STACK};
+        Moment *moment = moment_made(n_stacks, G_N_ELEMENTS(n_stacks));
+        FD_AUTO int fd = memfd_create("moment", MFD_CLOEXEC);
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+        const struct perf_event_header *record;
+        AddressSpaces *spaces = address_spaces_new();
+        ThreadNames *names = thread_names_new();
+        const SpaceMapping *mapping;
+        PerfData data;
+        guint i = 0;
+
+        ck_assert(moment_write(moment, fd, NULL));
+        ck_assert(perf_data_open(&data, path, NULL));
+        ck_assert(!data.is_cut);
+        ck_assert(data.features.has_reference);
+        ck_assert_uint_eq(data.features.reference_clock, TIME);
+        ck_assert_uint_eq(data.features.reference_tod, 2 * TIME);
+        for (;;) {
+                ck_assert(perf_data_next(&data, &record, NULL));
+                if (!record)
+                        break;
+                if (record->type == PERF_RECORD_SAMPLE) {
+                        ck_assert_uint_lt(i, G_N_ELEMENTS(n_stacks));
+                        sample_check(&data, record, i, n_stacks[i]);
+                        i++;
+                }
+                address_spaces_take(spaces, record, 0);
+                thread_names_take(names, record, 0);
+        }
+        ck_assert_uint_eq(i, G_N_ELEMENTS(n_stacks));
+        ck_assert_str_eq(thread_names_find(names, PID + 3, TIME), "thread 3");
+        mapping = address_spaces_find(spaces, PID, TIME, 0x7f0000002010);
+        ck_assert_ptr_nonnull(mapping);
+        ck_assert_uint_eq(mapping->offset, 0x2000);
+        ck_assert_str_eq(address_spaces_file(spaces, mapping->file)->path, "/a/lib.so");
+        ck_assert_uint_eq(address_spaces_file(spaces, mapping->file)->inode, 77);
+        mapping = address_spaces_find(spaces, PID, TIME, 0x7f0000010010);
+        ck_assert_ptr_nonnull(mapping);
+        ck_assert_str_eq(address_spaces_file(spaces, mapping->file)->path, "//anon");
+        ck_assert_ptr_null(address_spaces_find(spaces, PID, TIME, 0x7f0000000010));
+        ck_assert_ptr_nonnull(address_spaces_find(spaces, PID, TIME, 0x7f0000040010));
+        address_spaces_free(spaces);
+        thread_names_free(names);
+        perf_data_deinit(&data);
+        moment_free(moment);
+}
+END_TEST
+
+START_TEST(test_full)
+{
+        const uint32_t n_stacks[] = {100};
+        Moment *moment = moment_made(n_stacks, G_N_ELEMENTS(n_stacks));
+        GError *error = NULL;
+
+        ck_assert(!moment_write(moment, -1, &error));
+        ck_assert_ptr_nonnull(strstr(error->message, "the stacks of process 4711 cannot be kept"));
+        g_error_free(error);
+        moment_free(moment);
+}
+END_TEST
+
+/* A child that waits in pause(). */
+static pid_t child_start(void)
+{
+        const pid_t pid = fork();
+
+        if (pid == 0)
+                for (;;)
+                        pause();
+        return pid;
+}
+
+static void child_end(pid_t pid)
+{
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+}
+
+#ifdef __x86_64__
+START_TEST(test_stop)
+{
+        const pid_t pid = child_start();
+        GError *error = NULL;
+        Moment *moment = moment_of_process(pid, &error);
+        const MomentThread *thread;
+        int status;
+
+        if (!moment) {
+                /* A sandbox that does not permit it says so. */
+                ck_assert_ptr_nonnull(strstr(error->message, "cannot be stopped"));
+                g_error_free(error);
+                child_end(pid);
+                return;
+        }
+        ck_assert_uint_eq(moment->threads->len, 1);
+        thread = &g_array_index(moment->threads, MomentThread, 0);
+        ck_assert_int_eq(thread->tid, pid);
+        ck_assert_uint_gt(thread->n_stack, 0);
+        ck_assert_uint_gt(moment->mappings->len, 1);
+        ck_assert_uint_gt(moment->stop, 0);
+        moment_free(moment);
+        /* It goes on, neither stopped nor ended. */
+        ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
+        child_end(pid);
+}
+END_TEST
+
+/* One that is stopped stays so. */
+START_TEST(test_stopped)
+{
+        const pid_t pid = child_start();
+        Moment *moment;
+        int status;
+
+        kill(pid, SIGSTOP);
+        ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+        ck_assert(WIFSTOPPED(status));
+        moment = moment_of_process(pid, NULL);
+        moment_free(moment);
+        kill(pid, SIGCONT);
+        ck_assert_int_eq(waitpid(pid, &status, WCONTINUED), pid);
+        ck_assert(WIFCONTINUED(status));
+        child_end(pid);
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+        const pid_t pid = child_start();
+        GError *error = NULL;
+
+        child_end(pid);
+        ck_assert_ptr_null(moment_of_process(pid, &error));
+        ck_assert_ptr_nonnull(strstr(error->message, "there is no process"));
+        g_clear_error(&error);
+        ck_assert_ptr_null(moment_of_process(getpid(), &error));
+        ck_assert_ptr_nonnull(strstr(error->message, "is clrsym itself"));
+        g_clear_error(&error);
+}
+END_TEST
+#endif
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("moment");
+        TCase *tcase = tcase_create("moment");
+
+        tcase_add_test(tcase, test_round);
+        tcase_add_test(tcase, test_full);
+#ifdef __x86_64__
+        tcase_add_test(tcase, test_stop);
+        tcase_add_test(tcase, test_stopped);
+        tcase_add_test(tcase, test_refused);
+#endif
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
