@@ -109,7 +109,7 @@ _clrsym()
         elif [[ $word == -* ]]; then
                 words=$(_clrsym_options "$program" "${verb[@]}")
         elif [[ ${verb[*]} == stack ]]; then
-                words=$(_clrsym_pids "$program")
+                words="$(_clrsym_pids "$program") $(compgen -f -- "$word")"
         elif [[ ${verb[*]} == session ]]; then
                 words=$(_clrsym_verbs "$program" session)
         elif [[ ${verb[*]} == help ]]; then

@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym stack: the stacks of a running process
+ * clrsym stack: the stacks of a running process, or of a core file
  *
  * What the process has at the moment of its stop is written as a recording of perf with a sample
  * for each thread, and named as recordings are.
  */
 
+#include "attach/holder-client.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-run.h"
 #include "cli/stack-list.h"
 #include "cli/verbs.h"
+#include "moment/core-file.h"
 #include "moment/process-stop.h"
 #include "record/attendance.h"
 #include "util/fd.h"
 #include "util/message.h"
 #include "util/proc.h"
+#include "util/seconds-text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 typedef struct StackJob {
         const Options *options;
         pid_t pid;
+        bool is_core;           /* of a core file, not a process that runs */
+        bool is_over;           /* of the process of the core: no more events come */
         Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
         JitMemory *memory;      /* owned: the same with such a daemon */
         Moment *moment;         /* owned */
@@ -32,119 +40,220 @@ static void stack_note(const char *message, void *data)
         message_print("clrsym", "%s", message);
 }
 
-/* The process that a daemon is asked about. */
+/* The process that a daemon or a trace is asked about. */
 typedef struct KnownProcess {
-        ProcessKey key; /* its own namespace, and its pid there */
-        bool is_known;
+        ProcessKey key;     /* its own namespace, and its pid there */
+        bool has_namespace; /* of a core file it is not known */
+        bool is_known;      /* running, or of a core file: ever */
+        uint64_t since,
+                end; /* of the last one with that pid, ns by its clock; UINT64_MAX: it runs */
 } KnownProcess;
 
 static int known_process_compare(const clrsym_process *process, void *data)
 {
         KnownProcess *known = data;
 
-        known->is_known = process->is_running && process->pid == known->key.pid &&
-                          (process->pid_ns == known->key.pid_ns || !process->pid_ns);
-        return known->is_known;
+        if (process->pid != known->key.pid ||
+            (known->has_namespace && process->pid_ns && process->pid_ns != known->key.pid_ns) ||
+            (known->has_namespace && !process->is_running) ||
+            (known->is_known && process->since < known->since))
+                return 0;
+        known->is_known = true;
+        known->since = process->since;
+        known->end = process->exited == CLRSYM_ALIVE ? UINT64_MAX : process->exited;
+        return 0;
+}
+
+/* Whoever has the events; NULL: nobody, and ERROR is set if one was given. */
+static clrsym *stack_open(const StackJob *job, GError **error)
+{
+        const clrsym_options how = {.socket = job->options->socket, .trace = job->options->trace};
+        clrsym *handle = NULL;
+        char *message = NULL;
+        const int r = clrsym_open(&handle, &how, &message);
+
+        if (r < 0 && (how.socket || how.trace))
+                g_set_error(error, PERF_ERROR, 0, "%s", message ? message : g_strerror(-r));
+        free(message);
+        return r < 0 ? NULL : handle;
 }
 
 /* Does the daemon that everybody finds have events of process PID? */
-static bool daemon_knows(pid_t pid)
+static bool stack_is_known(const StackJob *job)
 {
-        clrsym_options how = {0};
-        KnownProcess known = {0};
-        clrsym *handle = NULL;
-        char *message = NULL;
+        KnownProcess known = {.has_namespace = true};
+        clrsym *handle;
         ProcInfo info;
 
-        if (proc_read(pid, &info) && clrsym_open(&handle, &how, &message) >= 0) {
-                known.key = info.levels[info.n_levels - 1];
-                clrsym_processes(handle, known_process_compare, &known);
-        }
-        free(message);
+        if (!proc_read(job->pid, &info) || !(handle = stack_open(job, /* error= */ NULL)))
+                return false;
+        known.key = info.levels[info.n_levels - 1];
+        clrsym_processes(handle, known_process_compare, &known);
         clrsym_close(handle);
         return known.is_known;
 }
 
-/* Whoever has the names knows the code before the stop, so that the stop is short. */
-static void stack_prepare(StackJob *stack)
+/* An idle process sends no events, so that a daemon does not know whether there are more: the
+ * holder asks it for one. */
+static void stack_want_horizon(void)
 {
-        const Options *options = stack->options;
-        g_autoptr(GError) error = NULL;
+        const Request request = {.verb = REQUEST_HORIZON};
+        int fd = holder_client_ask(&request, /* is_starting= */ false, /* error= */ NULL);
 
-        if (options->trace)
-                return;
-        if (options->socket || daemon_knows(stack->pid)) {
-                stack->memory = jit_memory_new();
-                jit_memory_keep(stack->memory, stack->pid);
-                return;
-        }
-        stack->attendance = attendance_new(stack->pid, stack_note, NULL, &error);
-        if (!stack->attendance)
-                message_print("clrsym",
-                              "%s: only native and precompiled code is named (clrsym doctor %d "
-                              "says what prevents the rest)",
-                              error->message, (int)stack->pid);
+        if (fd >= 0)
+                json_decref(holder_client_answer(fd, /* error= */ NULL));
 }
 
-static void stack_print_notes(const StackJob *stack)
+/* Whoever has the names knows the code before the stop, so that the stop is short. */
+static bool stack_take_process(StackJob *job, GError **error)
 {
-        const Moment *moment = stack->moment;
+        const Options *options = job->options;
+        g_autoptr(GError) failure = NULL;
+
+        if (!process_stop_check(job->pid, error))
+                return false;
+        if (options->socket || (!options->trace && stack_is_known(job))) {
+                job->memory = jit_memory_new();
+                jit_memory_keep(job->memory, job->pid);
+        } else if (!options->trace) {
+                job->attendance = attendance_new(job->pid, stack_note, NULL, &failure);
+                if (!job->attendance)
+                        message_print("clrsym",
+                                      "%s: only native and precompiled code is named (clrsym "
+                                      "doctor %d says what prevents the rest)",
+                                      failure->message, (int)job->pid);
+        }
+        job->moment = moment_of_process(job->pid, error);
+        if (job->moment && job->attendance)
+                attendance_detach(job->attendance);
+        return job->moment != NULL;
+}
+
+/*
+ * A core has no time: that is the last change of the file, or the end of the process, if that was
+ * before. The clock of HANDLE counts, or, if that is NULL, the one of this machine.
+ */
+static bool stack_find_time(StackJob *job, clrsym *handle, uint64_t time_of_day, GError **error)
+{
+        g_autofree char *text = g_strdup_printf("@%" G_GUINT64_FORMAT ".%09u",
+                                                (guint64)(time_of_day / NS_PER_SECOND),
+                                                (unsigned)(time_of_day % NS_PER_SECOND));
+        KnownProcess known = {.key = {.pid = job->moment->pid}};
+        const uint64_t ahead = (uint64_t)proc_own_clock_ahead();
+        const uint64_t now = (uint64_t)g_get_monotonic_time() * 1000,
+                       ago = (uint64_t)g_get_real_time() * 1000 - time_of_day;
+        uint64_t time = now > ago ? now - ago : 1;
+
+        if (handle && (clrsym_processes(handle, known_process_compare, &known) < 0 ||
+                       clrsym_time(handle, text, &time) < 0)) {
+                g_set_error(error, PERF_ERROR, 0, "%s", clrsym_message(handle));
+                return false;
+        }
+        job->is_over = job->options->trace || known.end != UINT64_MAX;
+        if (known.is_known && known.end < time) {
+                time_of_day -= time - known.end + 1;
+                time = known.end - 1;
+        }
+        job->moment->time = job->options->trace ? time : time - ahead;
+        job->moment->time_of_day = time_of_day;
+        return true;
+}
+
+static bool stack_take_core(StackJob *job, GError **error)
+{
+        const char *path = *job->options->arguments;
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        g_autoptr(GError) failure = NULL;
+        clrsym *handle;
+        struct stat st;
+        bool ok;
+
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                g_set_error(error, PERF_ERROR, 0, "cannot open the core file %s: %s", path,
+                            g_strerror(errno));
+                return false;
+        }
+        job->moment = moment_of_core(fd, error);
+        if (!job->moment) {
+                g_prefix_error(error, "cannot read the core file %s: ", path);
+                return false;
+        }
+        job->pid = job->moment->pid;
+        handle = stack_open(job, &failure);
+        if (failure) {
+                g_propagate_error(error, g_steal_pointer(&failure));
+                return false;
+        }
+        if (!handle)
+                message_print("clrsym",
+                              "no daemon knew the process of %s: only native code is named; a "
+                              "trace of that run (--trace) has the rest",
+                              path);
+        ok = stack_find_time(
+                job, handle,
+                (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)st.st_mtim.tv_nsec, error);
+        clrsym_close(handle);
+        return ok;
+}
+
+static void stack_print_notes(const StackJob *job)
+{
+        const Moment *moment = job->moment;
         guint i;
 
         for (i = 0; i < moment->notes->len; i++)
                 message_print("clrsym", "%s", (const char *)moment->notes->pdata[i]);
-        if (options_has(stack->options, OPTION_VERBOSE))
+        if (options_has(job->options, OPTION_VERBOSE) && !job->is_core)
                 message_print("clrsym", "process %d was stopped for %.3f ms, with %u threads",
-                              (int)stack->pid, (double)moment->stop / 1e6, moment->threads->len);
+                              (int)job->pid, (double)moment->stop / 1e6, moment->threads->len);
 }
 
-static bool stack_name(const StackJob *stack, StackList *list, GError **error)
+static bool stack_name(const StackJob *job, StackList *list, GError **error)
 {
         const SampleSink sink = stack_list_sink(list);
         FD_AUTO int fd = memfd_create("stacks", MFD_CLOEXEC);
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
-        Options naming = *stack->options;
-        PerfNaming job = {
+        Options naming = *job->options;
+        PerfNaming naming_job = {
                 .options = &naming,
                 .input = path,
                 .sink = &sink,
-                .memory = stack->memory,
-                .is_own = true,
+                .memory = job->memory,
+                .is_own = !job->is_core,
                 .is_over = true,
                 .has_notes_only = true,
                 .ends_by_signal = true,
         };
 
-        if (stack->attendance) {
-                naming.socket = attendance_socket(stack->attendance);
-                job.memory = attendance_memory(stack->attendance);
+        if (job->attendance) {
+                naming.socket = attendance_socket(job->attendance);
+                naming_job.memory = attendance_memory(job->attendance);
                 /* The names are those of the daemon of this very process. */
                 naming.given |= OPTION_BIT(OPTION_FORCE);
         }
         /* Events of the time of the stop may be on their way to another daemon. */
-        job.is_over = stack->attendance || stack->options->trace;
-        return moment_write(stack->moment, fd, error) && perf_naming_run(&job, error);
+        naming_job.is_over = job->attendance || job->options->trace || job->is_over;
+        if (!naming_job.is_over)
+                stack_want_horizon();
+        return moment_write(job->moment, fd, error) && perf_naming_run(&naming_job, error);
 }
 
-static bool stack_run(StackJob *stack, GError **error)
+static bool stack_run(StackJob *job, GError **error)
 {
         const StackView view = {
-                .is_json = options_has(stack->options, OPTION_JSON),
-                .is_each = options_has(stack->options, OPTION_ALL),
-                .has_tier = options_has(stack->options, OPTION_TIERS),
-                .has_source = options_has(stack->options, OPTION_EXPLAIN),
+                .is_json = options_has(job->options, OPTION_JSON),
+                .is_each = options_has(job->options, OPTION_ALL),
+                .has_tier = options_has(job->options, OPTION_TIERS),
+                .has_source = options_has(job->options, OPTION_EXPLAIN),
         };
         StackList list;
         bool ok;
 
-        stack->moment = moment_of_process(stack->pid, error);
-        if (!stack->moment)
+        if (!(job->is_core ? stack_take_core : stack_take_process)(job, error))
                 return false;
-        stack_print_notes(stack);
-        if (stack->attendance)
-                attendance_detach(stack->attendance);
+        stack_print_notes(job);
         stack_list_init(&list);
-        ok = stack_name(stack, &list, error);
+        ok = stack_name(job, &list, error);
         if (ok)
                 stack_list_print(&list, &view);
         stack_list_deinit(&list);
@@ -154,17 +263,12 @@ static bool stack_run(StackJob *stack, GError **error)
 bool verb_stack(const Options *options, GError **error)
 {
         StackJob stack = {.options = options};
-        guint64 pid;
+        guint64 pid = 0;
         bool ok;
 
-        if (!g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL)) {
-                g_set_error(error, PERF_ERROR, 0, "%s is no PID", *options->arguments);
-                return false;
-        }
+        stack.is_core =
+                !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
         stack.pid = (pid_t)pid;
-        if (!process_stop_check(stack.pid, error))
-                return false;
-        stack_prepare(&stack);
         ok = stack_run(&stack, error);
         attendance_free(stack.attendance);
         jit_memory_free(stack.memory);

@@ -184,10 +184,11 @@ static const Verb VERBS[] = {
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
                          BIT(TIERS) | BIT(EXPLAIN) | LINE_OPTIONS,
                  STACK_TEXTS},
-         .arguments = "PID",
+         .arguments = "PID|CORE",
          .min_arguments = 1,
          .max_arguments = 1,
-         .help = "print the stacks of all threads of a process, managed and native"},
+         .reads_arguments = true,
+         .help = "print the stacks of all threads of a process or a core file"},
         {.name = "doctor",
          .run = verb_doctor,
          .use = {.allowed = BIT(SOCKET) | BIT(JSON)},

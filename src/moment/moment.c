@@ -160,17 +160,26 @@ static void file_put_mapping(MomentFile *file, const Moment *moment, const Momen
 
         if (n_path >= MAX_PATH)
                 return;
-        file_put_header(file, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER,
+        file_put_header(file, PERF_RECORD_MMAP2,
+                        PERF_RECORD_MISC_USER |
+                                (mapping->n_build_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0),
                         sizeof(struct perf_event_header) + 64 + n);
         file_put_u32(file, (uint32_t)moment->pid);
         file_put_u32(file, (uint32_t)moment->pid);
         file_put_u64(file, mapping->begin);
         file_put_u64(file, mapping->end - mapping->begin);
         file_put_u64(file, mapping->offset);
-        file_put_u32(file, mapping->major);
-        file_put_u32(file, mapping->minor);
-        file_put_u64(file, mapping->inode);
-        file_put_u64(file, 0); /* generation of the inode */
+        if (mapping->n_build_id) {
+                const uint8_t n_id[4] = {mapping->n_build_id};
+
+                file_put(file, n_id, sizeof(n_id));
+                file_put(file, mapping->build_id, sizeof(mapping->build_id));
+        } else {
+                file_put_u32(file, mapping->major);
+                file_put_u32(file, mapping->minor);
+                file_put_u64(file, mapping->inode);
+                file_put_u64(file, 0); /* generation of the inode */
+        }
         file_put_u32(file, PROT_READ | PROT_EXEC);
         file_put_u32(file, MAP_PRIVATE);
         file_put_padded(file, path, n_path, n);

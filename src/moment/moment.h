@@ -54,8 +54,10 @@ typedef struct MomentMapping {
         uint64_t begin, end; /* addresses, END is excluded */
         uint64_t offset;     /* in the file, of BEGIN */
         uint32_t major, minor;
-        uint64_t inode; /* 0: in no file */
-        char *path;     /* owned: in the mount namespace of the process; empty: anonymous */
+        uint64_t inode;     /* 0: in no file */
+        uint8_t n_build_id; /* 0: device and inode count; else they are not known */
+        uint8_t build_id[20];
+        char *path; /* owned: in the mount namespace of the process; empty: anonymous */
 } MomentMapping;
 
 typedef struct Moment {

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym stack` of a program whose threads are in known methods, with each runtime; and that it goes on unharmed."""
+"""`clrsym stack` of a program whose threads are in known methods, and of its core files, with each runtime; and that it
+goes on unharmed."""
 
 import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -112,6 +114,57 @@ def test_text(tap, place, program, what):
               f'{what}: --all prints each')
 
 
+def check_core(tap, place, daemon, core, what, is_certain=True):
+    """Threads have no names in a core file: their methods say which they are."""
+    code, output, errors = stack(place, core, '--json', *daemon.source)
+    frames = [frame for line in output.splitlines() for frame in json.loads(line)['frames']]
+    stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))]
+    want = [['Main']] + [[f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')] for kind in (*KINDS.values(), *['Wait'] * (FEW - 1))]
+    tap.equal((code, sorted(stacks)), (0, sorted(want)), f'{what}: the methods of all threads')
+    if is_certain:
+        tap.check(all(frame['is_certain'] for frame in frames), f'{what}: all names are certain', errors)
+
+
+def test_cores(tap, place, command, what):
+    """gcore's and createdump's of a program that goes on, and once it was killed; with the daemon that knew it."""
+    place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder')}
+    full = place.directory / 'full'
+    with recorded.Daemon(place.programs, place.directory) as daemon:
+        place.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
+        with started(place, command, FEW) as process:
+            Program(process)
+            live.run(place.programs.clrsym, 'attach', process.pid, *daemon.source, env=place.environment)
+            code, output, errors = stack(place, process.pid)
+            tap.check(code == 0 and 'Stacks.Program.WaitInner()' in output and '.NET EventPipe' in output and ' ~\n' not in output,
+                      f'{what}: with a daemon that knows it', output, errors)
+            if shutil.which('gcore'):
+                live.run('gcore', '-o', place.directory / 'core', process.pid)
+                check_core(tap, place, daemon, place.directory / f'core.{process.pid}', f'{what}, gcore')
+            else:
+                tap.skip(f'{what}, gcore', 'no gcore')
+            library = next(line.split()[-1] for line in pathlib.Path(f'/proc/{process.pid}/maps').read_text(encoding='utf-8').splitlines()
+                           if line.endswith('/libcoreclr.so'))
+            createdump = pathlib.Path(library).with_name('createdump')
+            if not os.access(createdump, os.X_OK):
+                tap.skip(f'{what}, createdump', f'{createdump} cannot be executed')
+                return
+            live.run(createdump, '--full', '-f', full, process.pid)
+            check_core(tap, place, daemon, full, f'{what}, createdump')
+            process.kill()
+            live.wait_for('the end', lambda: '"state":"exited"' in stack_ps(place, daemon))
+            # What it had not sent yet is not known.
+            check_core(tap, place, daemon, full, f'{what}, once it was killed', is_certain=False)
+        os.truncate(full, full.stat().st_size // 2)
+        code, _, errors = stack(place, full, *daemon.source)
+        tap.check(code == 0 and 'the core file is truncated' in errors, f'{what}: half of a core file', code, errors)
+    code, output, errors = stack(place, full, '--socket', place.directory / 'none')
+    tap.check(code == 1 and not output, f'{what}: a daemon that is not there', code, errors)
+
+
+def stack_ps(place, daemon):
+    return live.run(place.programs.clrsym, 'ps', '--json', *daemon.source, env=place.environment)
+
+
 def test_refusals(tap, place):
     child = subprocess.Popen(['sleep', '600'])
     try:
@@ -127,7 +180,8 @@ def test_refusals(tap, place):
         child.kill()
         child.wait()
     for argument, text in ((child.pid, f'there is no process {child.pid}'), ('2000000000', 'there is no process'),
-                           ('abc', 'abc is no PID'), ('0', '0 is no PID')):
+                           ('abc', 'cannot open the core file abc'), (place.directory, 'it is not a regular file'),
+                           ('/proc/self/exe', 'it is a program or a library, not a core file'), (__file__, 'it is not a core file')):
         code, output, errors = stack(place, argument)
         tap.check(code == 1 and text in errors and not output, f'stack {argument if argument != child.pid else "of one that has ended"}',
                   code, errors)
@@ -166,6 +220,7 @@ def test(tap, programs, directory, _):
                 tap.check(program.is_going_on(), f'{what}: the program goes on')
                 tap.equal(program.end(), 0, f'{what}: and ends as ever')
         tap.equal(place.left(), ([], []), f'.NET {version}: nothing is left')
+        test_cores(tap, test_record.Place(programs, directory, f'cores-{version}'), command, f'.NET {version}')
     place = test_record.Place(programs, directory, 'refusals')
     test_refusals(tap, place)
     test_32_bits(tap, place)

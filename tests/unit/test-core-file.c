@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A core file that is made here, whole, truncated at each byte, and with wrong lengths
+ */
+
+#include "moment/core-file.h"
+
+#include "support/suite.h"
+#include "util/fd.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CODE  UINT64_C(0x7f0000000000) /* where the file is mapped, with its header */
+#define STACK UINT64_C(0x7ffc00000000)
+#define DATA  UINT64_C(0x7f0000100000) /* a file that has no memory in the core */
+#define PAGE  0x1000u
+
+enum { N_THREADS = 2, NOTES_AT = 0x200, CODE_AT = 0x1000, STACK_AT = 0x2000, SIZE = 0x3000 };
+enum { STATUS_SIZE = 336, INFO_SIZE = 136 };
+
+/* Segments. */
+enum { NOTES, CODE_HEADER, CODE_TEXT, STACK_LOW, STACK_HIGH, N_SEGMENTS };
+
+static void note_add(GByteArray *notes, uint32_t type, const void *bytes, uint32_t n)
+{
+        const Elf64_Nhdr header = {.n_namesz = 5, .n_descsz = n, .n_type = type};
+
+        g_byte_array_append(notes, (const uint8_t *)&header, sizeof(header));
+        g_byte_array_append(notes, (const uint8_t *)"CORE\0\0\0", 8);
+        g_byte_array_append(notes, bytes, n);
+        g_byte_array_set_size(notes, (notes->len + 3) & ~3u);
+}
+
+static void notes_make(GByteArray *notes)
+{
+        static const char PATHS[] = "/a/lib.so\0/a/lib.so\0/a/icu.dat";
+        const uint64_t files[] = {3,    PAGE, /* begin, end, page */
+                                  CODE, CODE + PAGE, 0, CODE + PAGE, CODE + 3 * PAGE, 1,
+                                  DATA, DATA + PAGE, 0};
+        uint8_t status[STATUS_SIZE] = {0}, info[INFO_SIZE] = {0},
+                table[sizeof(files) + sizeof(PATHS)];
+        uint32_t i;
+
+        for (i = 0; i < N_THREADS; i++) {
+                const uint32_t tid = 4711 + i;
+                uint64_t registers[27];
+                unsigned j;
+
+                for (j = 0; j < G_N_ELEMENTS(registers); j++)
+                        registers[j] = 1000 * i + j;
+                registers[19] = STACK + PAGE / 2 + 8 * i; /* rsp */
+                memcpy(status + 32, &tid, sizeof(tid));
+                memcpy(status + 112, registers, sizeof(registers));
+                note_add(notes, NT_PRSTATUS, status, sizeof(status));
+                if (i == 0) {
+                        memcpy(info + 24, &tid, sizeof(tid));
+                        memcpy(info + 40, "server", sizeof("server"));
+                        note_add(notes, NT_PRPSINFO, info, sizeof(info));
+                }
+        }
+        memcpy(table, files, sizeof(files));
+        memcpy(table + sizeof(files), PATHS, sizeof(PATHS));
+        note_add(notes, NT_FILE, table, sizeof(table));
+}
+
+/* The begin of a mapped file, with its build id. */
+static void file_make(uint8_t *page)
+{
+        static const uint8_t ID[] = {4, 0,   0,   0,   3, 0,    0,    0,   NT_GNU_BUILD_ID, 0, 0,
+                                     0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0xef};
+        const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                                   .e_type = ET_DYN,
+                                   .e_machine = EM_X86_64,
+                                   .e_phoff = sizeof(header),
+                                   .e_phentsize = sizeof(Elf64_Phdr),
+                                   .e_phnum = 2};
+        const Elf64_Phdr segments[] = {
+                {.p_type = PT_LOAD, .p_filesz = PAGE, .p_memsz = PAGE},
+                {.p_type = PT_NOTE,
+                 .p_vaddr = 0x200,
+                 .p_offset = 0x200,
+                 .p_filesz = sizeof(ID) + 1},
+        };
+
+        memcpy(page, &header, sizeof(header));
+        memcpy(page + sizeof(header), segments, sizeof(segments));
+        memcpy(page + 0x200, ID, sizeof(ID));
+}
+
+static void core_make(uint8_t *core)
+{
+        g_autoptr(GByteArray) notes = g_byte_array_new();
+        const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                                   .e_type = ET_CORE,
+                                   .e_machine = EM_X86_64,
+                                   .e_phoff = sizeof(header),
+                                   .e_phentsize = sizeof(Elf64_Phdr),
+                                   .e_phnum = N_SEGMENTS};
+        Elf64_Phdr segments[N_SEGMENTS] = {
+                [NOTES] = {.p_type = PT_NOTE, .p_offset = NOTES_AT},
+                [CODE_HEADER] = {PT_LOAD, PF_R, CODE_AT, CODE, 0, PAGE, PAGE, PAGE},
+                [CODE_TEXT] = {PT_LOAD, PF_R | PF_X, CODE_AT + PAGE, CODE + PAGE, 0, 0, 2 * PAGE,
+                               PAGE},
+                [STACK_LOW] = {PT_LOAD, PF_R | PF_W, STACK_AT, STACK, 0, PAGE - 0x100, PAGE - 0x100,
+                               PAGE},
+                /* The rest of the stack, without a gap. */
+                [STACK_HIGH] = {PT_LOAD, PF_R | PF_W, STACK_AT + PAGE - 0x100, STACK + PAGE - 0x100,
+                                0, 0x100, 0x100, PAGE},
+        };
+        unsigned i;
+
+        notes_make(notes);
+        ck_assert_uint_le(NOTES_AT + notes->len, CODE_AT);
+        segments[NOTES].p_filesz = notes->len;
+        memset(core, 0, SIZE);
+        memcpy(core, &header, sizeof(header));
+        memcpy(core + sizeof(header), segments, sizeof(segments));
+        memcpy(core + NOTES_AT, notes->data, notes->len);
+        file_make(core + CODE_AT);
+        for (i = 0; i < PAGE; i++)
+                core[STACK_AT + i] = (uint8_t)(i / 8);
+}
+
+static int core_file(const uint8_t *core, size_t n)
+{
+        const int fd = memfd_create("core", MFD_CLOEXEC);
+
+        ck_assert_int_eq(pwrite(fd, core, n, 0), (ssize_t)n);
+        return fd;
+}
+
+static void core_refuse(const uint8_t *core, const char *text)
+{
+        FD_AUTO int fd = core_file(core, SIZE);
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_ptr_null(moment_of_core(fd, &error));
+        ck_assert_msg(strstr(error->message, text) != NULL, "%s", error->message);
+}
+
+START_TEST(test_whole)
+{
+        static const uint8_t ID[] = {0xab, 0xcd, 0xef};
+        uint8_t core[SIZE];
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Moment) moment = NULL;
+        FD_AUTO int fd = -1;
+        unsigned i;
+
+        core_make(core);
+        fd = core_file(core, SIZE);
+        moment = moment_of_core(fd, &error);
+        ck_assert_msg(moment != NULL, "%s", error ? error->message : "");
+        ck_assert_int_eq(moment->pid, 4711);
+        ck_assert_uint_eq(moment->notes->len, 0);
+        ck_assert_uint_eq(moment->threads->len, N_THREADS);
+        for (i = 0; i < N_THREADS; i++) {
+                const MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
+
+                ck_assert_int_eq(thread->tid, 4711 + (int)i);
+                ck_assert_str_eq(thread->name, "server");
+                ck_assert_uint_eq(thread->registers[MOMENT_R15], 1000 * i);
+                ck_assert_uint_eq(thread->registers[MOMENT_BP], 1000 * i + 4);
+                ck_assert_uint_eq(thread->registers[MOMENT_BX], 1000 * i + 5);
+                ck_assert_uint_eq(thread->registers[MOMENT_DI], 1000 * i + 14);
+                ck_assert_uint_eq(thread->registers[MOMENT_IP], 1000 * i + 16);
+                ck_assert_uint_eq(thread->n_stack, PAGE / 2 - 8 * i);
+                ck_assert_uint_eq(thread->stack[0], (PAGE / 2 / 8 + i) & 255);
+                ck_assert_uint_eq(thread->stack[thread->n_stack - 1], (PAGE / 8 - 1) & 255);
+        }
+        ck_assert_uint_eq(moment->mappings->len, 2);
+        for (i = 0; i < 2; i++) {
+                const MomentMapping *mapping = &g_array_index(moment->mappings, MomentMapping, i);
+
+                ck_assert_uint_eq(mapping->begin, i ? DATA : CODE + PAGE);
+                ck_assert_uint_eq(mapping->end, i ? DATA + PAGE : CODE + 3 * PAGE);
+                ck_assert_uint_eq(mapping->offset, i ? 0 : PAGE);
+                ck_assert_str_eq(mapping->path, i ? "/a/icu.dat" : "/a/lib.so");
+                ck_assert_uint_eq(mapping->n_build_id, i ? 0 : sizeof(ID));
+                ck_assert_int_eq(memcmp(mapping->build_id, ID, mapping->n_build_id), 0);
+        }
+}
+END_TEST
+
+/* What is there counts, and no more. */
+START_TEST(test_truncated)
+{
+        uint8_t core[SIZE];
+        size_t n;
+
+        core_make(core);
+        for (n = 0; n < SIZE; n += n < CODE_AT ? 1 : 61) {
+                g_autoptr(GError) error = NULL;
+                g_autoptr(Moment) moment = NULL;
+                FD_AUTO int fd = core_file(core, n);
+
+                moment = moment_of_core(fd, &error);
+                ck_assert((moment == NULL) == (error != NULL));
+                if (moment && n < SIZE)
+                        ck_assert_uint_ge(moment->notes->len, 1);
+                if (n >= CODE_AT)
+                        ck_assert_ptr_nonnull(moment);
+        }
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+        const struct {
+                size_t at;
+                uint8_t value;
+                const char *text;
+        } CASES[] = {
+                {0, 0, "it is not a core file"},
+                {EI_CLASS, ELFCLASS32, "it is of another machine"},
+                {offsetof(Elf64_Ehdr, e_machine), EM_386, "it is of another machine"},
+                {offsetof(Elf64_Ehdr, e_type), ET_DYN, "it is a program or a library"},
+                {offsetof(Elf64_Ehdr, e_phnum), 0, "no table of its memory"},
+                {offsetof(Elf64_Ehdr, e_phentsize), 1, "no table of its memory"},
+                {offsetof(Elf64_Ehdr, e_phoff) + 5, 1, "the table of its memory is missing"},
+                {sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_filesz) + 6, 1, "more notes"},
+                {sizeof(Elf64_Ehdr), PT_NULL, "it has no threads"},
+        };
+        uint8_t core[SIZE];
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(CASES); i++) {
+                core_make(core);
+                core[CASES[i].at] = CASES[i].value;
+                core_refuse(core, CASES[i].text);
+        }
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("core-file");
+        TCase *tcase = tcase_create("core-file");
+
+        tcase_add_test(tcase, test_whole);
+        tcase_add_test(tcase, test_truncated);
+        tcase_add_test(tcase, test_refused);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
