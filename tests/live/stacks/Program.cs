@@ -2,7 +2,7 @@
 //
 // Threads whose stacks are known: each is in a chain of three methods, and waits at its end, computes there, or is in
 // native code that was called from there. `Program THREADS` has so many that wait, and prints READY and its own count
-// when it reads a line. At the end of its input it ends, with 0 if each thread has gone on.
+// when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has gone on.
 using System;
 using System.Globalization;
 using System.Runtime.CompilerServices;
@@ -113,8 +113,12 @@ static class Program
         }
         Arrived.Wait();
         Console.WriteLine("READY");
-        while (Console.In.ReadLine() != null)
+        while (Console.In.ReadLine() is { } line)
+        {
+            if (line == "crash")
+                Environment.FailFast(line);
             Console.WriteLine($"{Volatile.Read(ref computed)} {Volatile.Read(ref slept)}");
+        }
         isOver = true;
         End.Set();
         foreach (var thread in threads)
