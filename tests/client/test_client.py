@@ -81,8 +81,9 @@ def check_library(tap, installed):
 
 def check_cli(tap):
     """The command line asks through what is installed; verbs that do not ask have libraries of their own."""
-    own = ('attach/', 'cli/', 'doctor/', 'event/', 'feed/', 'lines/', 'lttng/',
-           'metadata/', 'nettrace/', 'perf/', 'perfdata/', 'profile/', 'push/', 'reader/', 'record/', 'symbols/', 'unwind/', 'util/')
+    own = ('attach/', 'cli/', 'collect/', 'doctor/', 'event/', 'feed/', 'lines/', 'lttng/',
+           'metadata/', 'moment/', 'nettrace/', 'perf/', 'perfdata/', 'profile/', 'push/', 'reader/', 'record/', 'symbols/',
+           'unwind/', 'util/')
     odd = [f'{path.name}: {name}' for path in (HERE.parents[1] / 'src' / 'cli').glob('*.[ch]')
            for name in re.findall(r'#include "(.*)"', path.read_text(encoding='utf-8'))
            if not name.startswith(own) and name != 'clrsym/clrsym.h']
