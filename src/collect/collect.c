@@ -2,7 +2,6 @@
 #include "collect/collect.h"
 
 #include "collect/image-file.h"
-#include "collect/perf-writer.h"
 #include "event/event-counts.h"
 #include "nettrace/file.h"
 #include "util/fd.h"
@@ -17,8 +16,25 @@
 /* Bytes in which the first metadata are: after the header. */
 #define MAX_BEGIN (1u << 20)
 
-/* How the kernel calls anonymous memory. */
-#define ANONYMOUS "//anon"
+typedef enum CollectEvent {
+        COLLECT_CPU,
+        COLLECT_SWITCH,
+        _COLLECT_EVENT_MAX,
+} CollectEvent;
+
+/* With the names that the recorder has for them. */
+static const PerfWriterEvent EVENTS[_COLLECT_EVENT_MAX] = {
+        [COLLECT_CPU] = {"cpu",
+                         {.type = PERF_TYPE_SOFTWARE,
+                          .config = PERF_COUNT_SW_CPU_CLOCK,
+                          .sample_type = PERF_WRITER_SAMPLE,
+                          .clockid = CLOCK_MONOTONIC_RAW}},
+        [COLLECT_SWITCH] = {"cswitch",
+                            {.type = PERF_TYPE_SOFTWARE,
+                             .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+                             .sample_type = PERF_WRITER_SAMPLE,
+                             .clockid = CLOCK_MONOTONIC_RAW}},
+};
 
 typedef struct Collect {
         PerfWriter writer;
@@ -143,7 +159,7 @@ static void collect_take_mapping(Collect *collect, const Record *record)
                 .offset = record_u64(record, FIELD_FileOffset),
                 .time = collect_time(collect, record),
                 .inode = *path == '/' ? PERF_WRITER_NO_INODE : 0,
-                .path = *path ? path : ANONYMOUS,
+                .path = path,
         };
 
         /* The kernel's is in each process. */
@@ -182,17 +198,17 @@ static void collect_name_thread(Collect *collect, int32_t pid, int32_t tid)
         perf_writer_add_name(&collect->writer, pid, tid, 0, name, /* is_new= */ false);
 }
 
-static void collect_take_sample(Collect *collect, const NettraceUniversal *event,
-                                PerfWriterEvent kind)
+static void collect_take_sample(Collect *collect, const NettraceUniversal *event, CollectEvent kind)
 {
         const Record *record = event->record;
         const uint64_t value = record_u64(record, FIELD_Value);
-        const uint64_t unit = kind == PERF_WRITER_CPU ? MAX(collect->sample_ns, 1) : 1;
+        const uint64_t unit = kind == COLLECT_CPU ? MAX(collect->sample_ns, 1) : 1;
         const PerfWriterSample sample = {
                 .event = kind,
                 .pid = record->process.pid,
                 .tid = record->tid,
                 .cpu = event->processor,
+                .ip = event->n_addresses ? event->addresses[0] : 0,
                 .time = record->time,
                 .period = value <= UINT64_MAX / unit ? value * unit : UINT64_MAX,
                 .addresses = event->addresses,
@@ -223,7 +239,7 @@ static void collect_take(void *data, const NettraceUniversal *event)
         };
         Collect *collect = data;
         const char *name = event->record->event->name;
-        PerfWriterEvent kind;
+        CollectEvent kind;
         size_t i;
 
         if (!collect->begin) {
@@ -237,8 +253,8 @@ static void collect_take(void *data, const NettraceUniversal *event)
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
                 if (!strcmp(ROWS[i].name, name))
                         ROWS[i].take(collect, event->record);
-        for (kind = 0; kind < _PERF_WRITER_EVENT_MAX; kind++)
-                if (!strcmp(PERF_WRITER_NAMES[kind], name))
+        for (kind = 0; kind < _COLLECT_EVENT_MAX; kind++)
+                if (!strcmp(EVENTS[kind].name, name))
                         collect_take_sample(collect, event, kind);
 }
 
@@ -318,7 +334,8 @@ bool collect_convert(int fd, int output, RecorderSymbols *symbols, int (*stops)(
         bool ok;
 
         nettrace_reader_take_universal(collect.reader, collect_take, &collect);
-        ok = perf_writer_init(&collect.writer, output) || collect_fail(error);
+        ok = perf_writer_init(&collect.writer, output, EVENTS, _COLLECT_EVENT_MAX) ||
+             collect_fail(error);
         ok = ok && nettrace_file_init(&file, dup(fd), error) &&
              collect_read(&collect, &file, stops, &report, error) &&
              (perf_writer_finish(&collect.writer) || collect_fail(error));

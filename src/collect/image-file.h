@@ -9,7 +9,7 @@
  * perf.
  */
 
-#include "collect/perf-writer.h"
+#include "perfdata/perf-writer.h"
 
 typedef enum ImageKind {
         IMAGE_ELF,

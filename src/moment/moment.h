@@ -7,6 +7,8 @@
  * Registers of x86-64 only.
  */
 
+#include "perfdata/perf-writer.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,8 +37,8 @@ enum {
 };
 #define MOMENT_REGISTERS UINT64_C(0xff01ff)
 
-/* Bytes of a thread's stack, at most: a record of perf.data has 65,535 bytes. */
-#define MOMENT_MAX_STACK 65024u
+/* Bytes of a thread's stack, at most. */
+#define MOMENT_MAX_STACK PERF_WRITER_MAX_STACK
 /* Bytes of all stacks together: with many threads, each gets less. */
 #define MOMENT_MAX_STACKS (UINT64_C(256) << 20)
 #define MOMENT_MAX_NAME   16 /* the kernel's limit, with the NUL */

@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "PERFILE2" */
-#define MAGIC UINT64_C(0x32454c4946524550)
-
 /* A record has at most 65,535 bytes. */
 #define WINDOW (1u << 20)
 
@@ -204,7 +201,7 @@ static bool data_read_pipe(PerfData *data, GError **error)
         const struct perf_event_header *record;
 
         data->is_of_pipe = true;
-        data->header = (PerfFileHeader){.magic = MAGIC,
+        data->header = (PerfFileHeader){.magic = PERF_DATA_MAGIC,
                                         .size = sizeof(struct perf_event_header) * 2,
                                         .data.offset = 2 * sizeof(uint64_t)};
         perf_data_rewind(data);
@@ -265,8 +262,8 @@ bool perf_data_open(PerfData *ret_data, const char *path, GError **error)
                 return data_damaged(error, "it is not a perf.data file");
         if (!perf_data_read(ret_data, 0, header, MIN(sizeof(*header), ret_data->size), error))
                 return false;
-        if (header->magic != MAGIC)
-                return data_damaged(error, header->magic == GUINT64_SWAP_LE_BE(MAGIC)
+        if (header->magic != PERF_DATA_MAGIC)
+                return data_damaged(error, header->magic == GUINT64_SWAP_LE_BE(PERF_DATA_MAGIC)
                                                    ? "it was recorded on a machine of the other "
                                                      "byte order"
                                                    : "it is not a perf.data file");

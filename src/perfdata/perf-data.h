@@ -46,6 +46,9 @@ typedef struct PerfSection {
         uint64_t offset, size;
 } PerfSection;
 
+/* "PERFILE2" */
+#define PERF_DATA_MAGIC UINT64_C(0x32454c4946524550)
+
 typedef struct PerfFileHeader {
         uint64_t magic;
         uint64_t size;      /* of this header */

@@ -1,82 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/perf-writer.h"
-
-#include "perfdata/perf-data.h"
+#include "perfdata/perf-writer.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-/* "PERFILE2" */
-#define MAGIC UINT64_C(0x32454c4946524550)
-
-#define SAMPLE_TYPE                                                                                \
-        (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 /* Bytes of a record: its size has 16 bits. */
 #define MAX_CHAIN_BYTES 65000u
 #define MAX_PATH_BYTES  4096u
+/* As perf names anonymous memory. */
+#define ANONYMOUS "//anon"
+/* Registers of a process of 64 bits. */
+#define ABI_64 2u
 
-const char *const PERF_WRITER_NAMES[_PERF_WRITER_EVENT_MAX] = {
-        [PERF_WRITER_CPU] = "cpu",
-        [PERF_WRITER_SWITCH] = "cswitch",
-};
+/* An event, as the file has it. */
+typedef struct FileEvent {
+        struct perf_event_attr attr;
+        PerfSection ids;
+} FileEvent;
 
-/* What the file has before its records. */
-typedef struct PerfWriterHead {
-        PerfFileHeader header;
-        uint64_t ids[_PERF_WRITER_EVENT_MAX];
-        struct {
-                struct perf_event_attr attr;
-                PerfSection ids;
-        } events[_PERF_WRITER_EVENT_MAX];
-} PerfWriterHead;
-
-static uint64_t event_id(PerfWriterEvent event)
+static uint64_t event_id(unsigned event)
 {
         return (uint64_t)event + 1;
 }
 
-static struct perf_event_attr event_attr(PerfWriterEvent event)
+static struct perf_event_attr event_attr(const PerfWriter *writer, unsigned event)
 {
-        return (struct perf_event_attr){
-                .type = PERF_TYPE_SOFTWARE,
-                .size = sizeof(struct perf_event_attr),
-                .config = event == PERF_WRITER_CPU ? PERF_COUNT_SW_CPU_CLOCK
-                                                   : PERF_COUNT_SW_CONTEXT_SWITCHES,
-                .sample_type = SAMPLE_TYPE,
-                .sample_id_all = 1,
-                .use_clockid = 1,
-                .clockid = CLOCK_MONOTONIC_RAW,
-        };
-}
+        struct perf_event_attr attr = writer->events[event].attr;
 
-/* N_DATA: bytes of records. */
-static PerfWriterHead head_of(uint64_t n_data)
-{
-        PerfWriterHead head = {
-                .header = {
-                        .magic = MAGIC,
-                        .size = sizeof(head.header),
-                        .attr_size = sizeof(head.events[0]),
-                        .attrs = {offsetof(PerfWriterHead, events), sizeof(head.events)},
-                        .data = {sizeof(head), n_data},
-                        .features[0] = UINT64_C(1) << PERF_FEATURE_EVENT_DESC |
-                                       UINT64_C(1) << PERF_FEATURE_CLOCK_DATA,
-                }};
-        PerfWriterEvent event;
-
-        for (event = 0; event < _PERF_WRITER_EVENT_MAX; event++) {
-                head.ids[event] = event_id(event);
-                head.events[event].attr = event_attr(event);
-                head.events[event].ids =
-                        (PerfSection){offsetof(PerfWriterHead, ids) + event * sizeof(head.ids[0]),
-                                      sizeof(head.ids[0])};
-        }
-        return head;
+        attr.size = sizeof(attr);
+        attr.sample_id_all = 1;
+        attr.use_clockid = 1;
+        return attr;
 }
 
 static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
@@ -85,17 +41,52 @@ static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
                 writer->has_failed = fwrite(bytes, 1, n, writer->output) != n;
 }
 
-bool perf_writer_init(PerfWriter *ret, int fd)
+/* What the file has before its records, of which there are N_DATA bytes. */
+static void writer_put_head(PerfWriter *writer, uint64_t n_data)
 {
-        const PerfWriterHead head = head_of(0);
+        const uint64_t ids = sizeof(PerfFileHeader),
+                       events = ids + writer->n_events * sizeof(uint64_t),
+                       data = events + writer->n_events * sizeof(FileEvent);
+        const PerfFileHeader header = {
+                .magic = PERF_DATA_MAGIC,
+                .size = sizeof(header),
+                .attr_size = sizeof(FileEvent),
+                .attrs = {events, data - events},
+                .data = {data, n_data},
+                .features[0] = UINT64_C(1) << PERF_FEATURE_EVENT_DESC |
+                               UINT64_C(1) << PERF_FEATURE_CLOCK_DATA,
+        };
+        unsigned i;
+
+        writer_put(writer, &header, sizeof(header));
+        for (i = 0; i < writer->n_events; i++) {
+                const uint64_t id = event_id(i);
+
+                writer_put(writer, &id, sizeof(id));
+        }
+        for (i = 0; i < writer->n_events; i++) {
+                const FileEvent event = {event_attr(writer, i),
+                                         {ids + i * sizeof(uint64_t), sizeof(uint64_t)}};
+
+                writer_put(writer, &event, sizeof(event));
+        }
+}
+
+bool perf_writer_init(PerfWriter *ret, int fd, const PerfWriterEvent *events, unsigned n_events)
+{
         const int copy = dup(fd);
 
         *ret = (PerfWriter){.output = copy >= 0 ? fdopen(copy, "w") : NULL,
+                            .events = events,
+                            .n_events = n_events,
                             .record = g_byte_array_new(),
                             .chain = g_byte_array_new()};
-        if (!ret->output)
+        if (!ret->output) {
+                if (copy >= 0)
+                        close(copy);
                 return false;
-        writer_put(ret, &head, sizeof(head));
+        }
+        writer_put_head(ret, 0);
         return !ret->has_failed;
 }
 
@@ -145,7 +136,7 @@ static void record_put_id(GByteArray *record, int32_t pid, int32_t tid, uint64_t
         record_put_thread(record, pid, tid);
         record_put_u64(record, time);
         record_put_u64(record, 0); /* CPU */
-        record_put_u64(record, event_id(PERF_WRITER_CPU));
+        record_put_u64(record, event_id(0));
 }
 
 static void writer_put_record(PerfWriter *writer, uint32_t type, uint16_t misc)
@@ -176,6 +167,22 @@ static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
         }
 }
 
+/* Both members have the size of what follows, and the second one also how much of it is filled. */
+static void record_put_copy(GByteArray *record, const PerfWriterSample *sample)
+{
+        static const uint8_t ZEROS[sizeof(uint64_t)];
+        const size_t n_padding = -(size_t)sample->n_stack % sizeof(ZEROS);
+
+        record_put_u64(record, ABI_64);
+        record_put(record, sample->registers, sample->n_registers * sizeof(uint64_t));
+        record_put_u64(record, sample->n_stack + n_padding);
+        record_put(record, sample->stack, sample->n_stack);
+        record_put(record, ZEROS, n_padding);
+        if (sample->n_stack)
+                record_put_u64(record, sample->n_stack);
+}
+
+/* The order of its members is that of linux/perf_event.h. */
 void perf_writer_add_sample(PerfWriter *writer, const PerfWriterSample *sample)
 {
         GByteArray *record = writer->record;
@@ -183,13 +190,15 @@ void perf_writer_add_sample(PerfWriter *writer, const PerfWriterSample *sample)
         g_byte_array_set_size(writer->chain, 0);
         chain_put(writer->chain, sample);
         record_put_u64(record, event_id(sample->event));
-        record_put_u64(record, sample->n_addresses ? sample->addresses[0] : 0);
+        record_put_u64(record, sample->ip);
         record_put_thread(record, sample->pid, sample->tid);
         record_put_u64(record, sample->time);
         record_put_u64(record, sample->cpu);
         record_put_u64(record, sample->period);
         record_put_u64(record, writer->chain->len / sizeof(uint64_t));
         record_put(record, writer->chain->data, writer->chain->len);
+        if (writer->events[sample->event].attr.sample_type & PERF_WRITER_COPY)
+                record_put_copy(record, sample);
         writer_put_record(writer, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 }
 
@@ -213,7 +222,7 @@ void perf_writer_add_mapping(PerfWriter *writer, const PerfWriterMapping *mappin
         }
         record_put_u32(record, PROT_READ | PROT_EXEC);
         record_put_u32(record, MAP_PRIVATE);
-        record_put_text(record, mapping->path, MAX_PATH_BYTES);
+        record_put_text(record, *mapping->path ? mapping->path : ANONYMOUS, MAX_PATH_BYTES);
         record_put_id(record, mapping->pid, mapping->pid, mapping->time);
         writer_put_record(writer, PERF_RECORD_MMAP2,
                           PERF_RECORD_MISC_USER |
@@ -230,40 +239,43 @@ void perf_writer_add_name(PerfWriter *writer, int32_t pid, int32_t tid, uint64_t
                           PERF_RECORD_MISC_USER | (is_new ? PERF_RECORD_MISC_COMM_EXEC : 0));
 }
 
-static void feature_put_events(GByteArray *feature)
+static void feature_put_events(const PerfWriter *writer, GByteArray *feature)
 {
-        PerfWriterEvent event;
+        unsigned i;
 
-        record_put_u32(feature, _PERF_WRITER_EVENT_MAX);
+        record_put_u32(feature, writer->n_events);
         record_put_u32(feature, sizeof(struct perf_event_attr));
-        for (event = 0; event < _PERF_WRITER_EVENT_MAX; event++) {
-                const struct perf_event_attr attr = event_attr(event);
-                const char *name = PERF_WRITER_NAMES[event];
+        for (i = 0; i < writer->n_events; i++) {
+                const struct perf_event_attr attr = event_attr(writer, i);
+                const char *name = writer->events[i].name;
 
                 record_put(feature, &attr, sizeof(attr));
                 record_put_u32(feature, 1);
                 record_put_u32(feature, (uint32_t)strlen(name) + 1);
                 record_put(feature, name, strlen(name) + 1);
-                record_put_u64(feature, event_id(event));
+                record_put_u64(feature, event_id(i));
         }
 }
 
 static void feature_put_clock(const PerfWriter *writer, GByteArray *feature)
 {
-        record_put_u32(feature, 1);
-        record_put_u32(feature, CLOCK_MONOTONIC_RAW);
+        record_put_u32(feature, 1); /* version */
+        record_put_u32(feature, (uint32_t)writer->events[0].attr.clockid);
         record_put_u64(feature, writer->reference_tod);
         record_put_u64(feature, writer->reference_clock);
 }
 
 bool perf_writer_finish(PerfWriter *writer)
 {
+        const uint64_t begin =
+                sizeof(PerfFileHeader) + writer->n_events * (sizeof(uint64_t) + sizeof(FileEvent));
         g_autoptr(GByteArray) events = g_byte_array_new(), clock = g_byte_array_new();
         const off_t end = ftello(writer->output);
-        const PerfWriterHead head = head_of((uint64_t)end - sizeof(head));
         PerfSection sections[2];
 
-        feature_put_events(events);
+        if (end < 0)
+                return false;
+        feature_put_events(writer, events);
         feature_put_clock(writer, clock);
         sections[0] = (PerfSection){(uint64_t)end + sizeof(sections), events->len};
         sections[1] = (PerfSection){sections[0].offset + events->len, clock->len};
@@ -272,6 +284,6 @@ bool perf_writer_finish(PerfWriter *writer)
         writer_put(writer, clock->data, clock->len);
         if (fseeko(writer->output, 0, SEEK_SET) < 0)
                 return false;
-        writer_put(writer, &head, sizeof(head));
+        writer_put_head(writer, (uint64_t)end - begin);
         return fflush(writer->output) == 0 && !writer->has_failed;
 }
