@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "moment/process-stop.h"
 
+#include "util/clock.h"
 #include "util/proc-stat.h"
 #include "util/proc.h"
 
@@ -16,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S UINT64_C(1000000000)
-#define PAGE     4096u
+#define PAGE 4096u
 /* How often a thread is asked whether it has stopped. */
 #define POLL_NS 50000
 /* Bytes of /proc/PID/task/TID/comm, and of a settings file of the kernel. */
@@ -50,14 +50,6 @@ typedef struct ProcessStop {
         pid_t refused;   /* that thread */
         bool is_other;   /* it is a process of 32 bits */
 } ProcessStop;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-        struct timespec time;
-
-        clock_gettime(clock, &time);
-        return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 /* Takes hold of each thread that is not known yet: it goes on running. Returns how many. */
 static unsigned stop_seize(ProcessStop *stop)
@@ -262,8 +254,8 @@ static void stop_copy(ProcessStop *stop)
         size_t n;
         guint i;
 
-        moment->time = clock_ns(CLOCK_MONOTONIC) - (uint64_t)proc_own_clock_ahead();
-        moment->time_of_day = clock_ns(CLOCK_REALTIME);
+        moment->time = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - proc_own_clock_ahead());
+        moment->time_of_day = (uint64_t)clock_ns(CLOCK_REALTIME);
         moment->max_stack = (uint32_t)MIN(
                 MOMENT_MAX_STACK, (MOMENT_MAX_STACKS / MAX(stop->threads->len, 1u)) & ~UINT64_C(7));
         stop->maps = proc_read_file(moment->pid, "maps", PROC_MAX_MAPS, &n);
@@ -307,7 +299,7 @@ static gpointer stop_run(gpointer data)
                 ;
         if (stop->seize_error || !stop->threads->len)
                 return NULL;
-        stop->begin = clock_ns(CLOCK_MONOTONIC);
+        stop->begin = (uint64_t)clock_ns(CLOCK_MONOTONIC);
         stop->deadline = g_get_monotonic_time() + PROCESS_STOP_LIMIT;
         stop->disk_deadline = g_get_monotonic_time() + PROCESS_STOP_DISK_LIMIT;
         /* A thread that had not stopped yet may have made another one. */
@@ -322,7 +314,7 @@ static gpointer stop_run(gpointer data)
                                                 (int)stop->moment->pid, PROCESS_STOP_MAX_THREADS));
         stop_copy(stop);
         stop_detach(stop);
-        stop->moment->stop = clock_ns(CLOCK_MONOTONIC) - stop->begin;
+        stop->moment->stop = (uint64_t)clock_ns(CLOCK_MONOTONIC) - stop->begin;
         if (stop->maps)
                 moment_take_maps(stop->moment, stop->maps);
         return NULL;
