@@ -89,18 +89,12 @@ static bt_message *copier_event_new(MessageCopier *copier, const StreamCopy *str
                     : bt_message_event_create(copier->self, class->copy, stream->copy);
 }
 
-static bool event_copy_fields(const bt_event *original, bt_event *copy)
+static bool event_copy_fields(const EventCopy *event)
 {
-        const bt_field *const originals[] = {bt_event_borrow_common_context_field_const(original),
-                                             bt_event_borrow_specific_context_field_const(original),
-                                             bt_event_borrow_payload_field_const(original)};
-        bt_field *const copies[] = {bt_event_borrow_common_context_field(copy),
-                                    bt_event_borrow_specific_context_field(copy),
-                                    bt_event_borrow_payload_field(copy)};
         size_t i;
 
-        for (i = 0; i < G_N_ELEMENTS(originals); i++)
-                if (originals[i] && !field_copy(originals[i], copies[i]))
+        for (i = 0; i < EVENT_N_ROOTS; i++)
+                if (event->originals[i] && !field_copy(event->originals[i], event->copies[i]))
                         return false;
         return true;
 }
@@ -108,22 +102,30 @@ static bool event_copy_fields(const bt_event *original, bt_event *copy)
 static bt_message *copier_event(MessageCopier *copier, StreamCopy *stream,
                                 const bt_message *original)
 {
-        EventCopy event = {
-                .original = bt_message_event_borrow_event_const(original),
-                .stream = stream,
-                .time = has_clock(stream)
-                                ? bt_message_event_borrow_default_clock_snapshot_const(original)
-                                : NULL,
-        };
-        bt_message *message;
+        const bt_event *event = bt_message_event_borrow_event_const(original);
+        const bt_clock_snapshot *time =
+                has_clock(stream) ? bt_message_event_borrow_default_clock_snapshot_const(original)
+                                  : NULL;
+        const EventClassCopy *class = graph_copy_event_class(&copier->graph, stream->class,
+                                                             bt_event_borrow_class_const(event));
+        bt_message *message = class ? copier_event_new(copier, stream, class, time) : NULL;
+        bt_event *copy = message ? bt_message_event_borrow_event(message) : NULL;
+        EventCopy pair;
 
-        event.class = graph_copy_event_class(&copier->graph, stream->class,
-                                             bt_event_borrow_class_const(event.original));
-        message = event.class ? copier_event_new(copier, stream, event.class, event.time) : NULL;
         if (!message)
                 return NULL;
-        event.copy = bt_message_event_borrow_event(message);
-        if (event_copy_fields(event.original, event.copy) && copier->on_event(copier->data, &event))
+        pair = (EventCopy){
+                .stream = stream,
+                .time = time,
+                .fields = {&stream->class->context, &class->specific, &class->payload},
+                .originals = {bt_event_borrow_common_context_field_const(event),
+                              bt_event_borrow_specific_context_field_const(event),
+                              bt_event_borrow_payload_field_const(event)},
+                .copies = {bt_event_borrow_common_context_field(copy),
+                           bt_event_borrow_specific_context_field(copy),
+                           bt_event_borrow_payload_field(copy)},
+        };
+        if (event_copy_fields(&pair) && copier->on_event(copier->data, &pair))
                 return message;
         bt_message_put_ref(message);
         return NULL;

@@ -5,12 +5,15 @@
 
 #include "graph-copy.h"
 
+/* The structures of an event that have named fields: its contexts and its payload. */
+#define EVENT_N_ROOTS 3
+
 /* An event and its copy, whose added fields are not set yet; all borrowed. */
 typedef struct EventCopy {
-        const bt_event *original;
-        bt_event *copy;
         const StreamCopy *stream;
-        const EventClassCopy *class;
+        const NamedFields *fields[EVENT_N_ROOTS];
+        const bt_field *originals[EVENT_N_ROOTS]; /* NULL: the event has none */
+        bt_field *copies[EVENT_N_ROOTS];
         const bt_clock_snapshot *time; /* NULL: its stream has no clock */
 } EventCopy;
 

@@ -3,6 +3,9 @@
 
 #include "named-fields.h"
 
+#include "perf/osr-callers.h"
+#include "perf/verdict.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,6 @@
 /* In us: a daemon that does not answer is not asked for so long. */
 #define FAILURE_PAUSE (5 * G_TIME_SPAN_SECOND)
 
-#define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
 /* Names that later events, or lost ones, can change. */
 #define MARK " ~"
 
@@ -179,21 +181,13 @@ static bool answer_has_name(const clrsym_answer *answer)
         return answer->status == CLRSYM_OK && answer->has_body;
 }
 
-static bool answers_have_same_body(const clrsym_answer *one, const clrsym_answer *other)
-{
-        return one->generation == other->generation && one->body.start == other->body.start &&
-               one->body.loaded == other->body.loaded &&
-               one->body.method_id == other->body.method_id &&
-               one->body.rejit_id == other->body.rejit_id;
-}
-
 /* Is it the answer for all times from ONE's to OTHER's? */
 static bool answers_are_one(const clrsym_answer *one, const clrsym_answer *other)
 {
         if (one->status != other->status)
                 return false;
         if (answer_has_name(one) && answer_has_name(other))
-                return one->confidence == other->confidence && answers_have_same_body(one, other);
+                return one->confidence == other->confidence && verdict_is_same_body(one, other);
         return one->status == CLRSYM_NO_METHOD || one->status == CLRSYM_NO_PROCESS;
 }
 
@@ -201,8 +195,7 @@ static bool answers_are_one(const clrsym_answer *one, const clrsym_answer *other
 static bool batch_make_texts(NamesBatch *batch, NamePlace *place, const NameSlot *slot,
                              clrsym_answer *answer)
 {
-        const bool is_marked =
-                answer->confidence == CLRSYM_GAP || answer->confidence == CLRSYM_PROVISIONAL;
+        const bool is_marked = verdict_marks(answer);
         clrsym_line found;
         const clrsym_line *line = batch_line(batch, answer, place->query.pid, &found);
         const uint32_t number =

@@ -6,6 +6,7 @@
 #include "params.h"
 
 #include "perf/chain.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,6 @@
 
 /* Messages that are named at a time; upstream may give some more. */
 #define MAX_READY 256
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 static const char *const DEFAULT_FIELDS[] = {"ip", "perf_ip", "callstack_user", "perf_callchain"};
 
@@ -170,30 +169,6 @@ static void names_note(Names *names, NamesNote note)
         names->is_noted[note] = true;
 }
 
-static const bt_field *event_root(const bt_event *event, size_t root)
-{
-        switch (root) {
-        case 0:
-                return bt_event_borrow_common_context_field_const(event);
-        case 1:
-                return bt_event_borrow_specific_context_field_const(event);
-        default:
-                return bt_event_borrow_payload_field_const(event);
-        }
-}
-
-static bt_field *event_copy_root(bt_event *event, size_t root)
-{
-        switch (root) {
-        case 0:
-                return bt_event_borrow_common_context_field(event);
-        case 1:
-                return bt_event_borrow_specific_context_field(event);
-        default:
-                return bt_event_borrow_payload_field(event);
-        }
-}
-
 static uint64_t member_value(const bt_field *structure, uint64_t number)
 {
         const bt_field *field =
@@ -205,31 +180,23 @@ static uint64_t member_value(const bt_field *structure, uint64_t number)
                        : (uint64_t)bt_field_integer_signed_get_value(field);
 }
 
-#define N_ROOTS 3
-
-/* The structures of an event, and what is known of their fields. */
-typedef struct EventRoots {
-        const NamedFields *fields[N_ROOTS];
-        const bt_field *originals[N_ROOTS];
-} EventRoots;
-
 /* False: no field tells it. */
-static bool event_find_process(const EventCopy *event, const EventRoots *roots, clrsym_query *query)
+static bool event_find_process(const EventCopy *event, clrsym_query *query)
 {
         unsigned kind;
         size_t i;
 
         for (kind = 0; kind < _PID_MEMBER_MAX; kind++)
-                for (i = 0; i < N_ROOTS; i++) {
-                        const NamedFields *fields = roots->fields[i];
+                for (i = 0; i < EVENT_N_ROOTS; i++) {
+                        const NamedFields *fields = event->fields[i];
 
-                        if (!roots->originals[i] || fields->pids[kind] == NO_MEMBER)
+                        if (!event->originals[i] || fields->pids[kind] == NO_MEMBER)
                                 continue;
-                        query->pid = (int32_t)member_value(roots->originals[i], fields->pids[kind]);
+                        query->pid = (int32_t)member_value(event->originals[i], fields->pids[kind]);
                         /* The namespace is the one that vpid is in. */
                         if (kind == PID_MEMBER_VPID && fields->pid_ns != NO_MEMBER) {
                                 query->has_pid_ns = true;
-                                query->pid_ns = member_value(roots->originals[i], fields->pid_ns);
+                                query->pid_ns = member_value(event->originals[i], fields->pid_ns);
                         }
                         return true;
                 }
@@ -330,29 +297,23 @@ static bool iterator_name_root(NamesIterator *iterator, const NamedFields *field
 static bool iterator_on_event(void *data, const EventCopy *event)
 {
         NamesIterator *iterator = data;
-        EventRoots roots = {
-                .fields = {&event->stream->class->context, &event->class->specific,
-                           &event->class->payload},
-        };
         clrsym_query query = {0};
         bool is_known, has_fields = false;
         size_t i;
 
-        for (i = 0; i < N_ROOTS; i++) {
-                roots.originals[i] = event_root(event->original, i);
-                has_fields |= roots.originals[i] && roots.fields[i]->members->len;
-        }
+        for (i = 0; i < EVENT_N_ROOTS; i++)
+                has_fields |= event->originals[i] && event->fields[i]->members->len;
         if (!has_fields)
                 return true;
-        is_known = event_find_process(event, &roots, &query);
+        is_known = event_find_process(event, &query);
         if (!is_known)
                 names_note(iterator->names, NAMES_NOTE_PROCESS);
         else if (!event_find_time(event, &query))
                 names_note(iterator->names, NAMES_NOTE_CLOCK);
-        for (i = 0; i < N_ROOTS; i++)
-                if (roots.originals[i] &&
-                    !iterator_name_root(iterator, roots.fields[i], roots.originals[i],
-                                        event_copy_root(event->copy, i),
+        for (i = 0; i < EVENT_N_ROOTS; i++)
+                if (event->originals[i] &&
+                    !iterator_name_root(iterator, event->fields[i], event->originals[i],
+                                        event->copies[i],
                                         is_known && query.has_time ? &query : NULL))
                         return false;
         return true;

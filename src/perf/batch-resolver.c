@@ -13,8 +13,6 @@
 /* Bytes: every body that the JIT makes begins at a multiple. */
 #define CODE_ALIGNMENT 16
 
-#define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
-
 /* "FROM=TO". */
 static bool resolver_add_map(BatchResolver *resolver, const char *map)
 {

@@ -31,6 +31,9 @@
  */
 #define OSR_COPIES_EVENT "clrsym-stacks"
 
+/* The name of a frame whose caller is hidden so, and not known. */
+#define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
+
 typedef struct OsrCaller {
         uint64_t time;       /* of the sample, ns of perf's clock */
         uint64_t slot, next; /* the two words as the sample's chain has them */

@@ -31,14 +31,18 @@ bool verdict_takes_marked(MappingKind kind)
         return kind == MAPPING_JITTED || kind == MAPPING_IMAGE || kind == MAPPING_MANAGED;
 }
 
+bool verdict_marks(const clrsym_answer *answer)
+{
+        return answer->confidence == CLRSYM_GAP || answer->confidence == CLRSYM_PROVISIONAL;
+}
+
 static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
 {
         Verdict verdict = {.reason = REASONS[answer->status]};
 
         if (answer->status == CLRSYM_OK && answer->has_body) {
                 verdict.is_named = true;
-                verdict.is_marked = answer->confidence == CLRSYM_GAP ||
-                                    answer->confidence == CLRSYM_PROVISIONAL;
+                verdict.is_marked = verdict_marks(answer);
         } else if (answer_is_near(answer)) {
                 verdict.is_named = verdict.is_marked = true;
         }
@@ -47,7 +51,7 @@ static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
         return verdict;
 }
 
-static bool answers_have_same_body(const clrsym_answer *one, const clrsym_answer *other)
+bool verdict_is_same_body(const clrsym_answer *one, const clrsym_answer *other)
 {
         return one->has_body && other->has_body && one->generation == other->generation &&
                one->body.start == other->body.start && one->body.loaded == other->body.loaded &&
@@ -67,7 +71,7 @@ static Verdict window_judge(const clrsym_answer *begin, const clrsym_answer *end
 
         if (begin->status == end->status && begin->status != CLRSYM_OK)
                 return (Verdict){.reason = REASONS[begin->status]};
-        if (first->status != CLRSYM_OK || !answers_have_same_body(begin, end))
+        if (first->status != CLRSYM_OK || !verdict_is_same_body(begin, end))
                 return (Verdict){.reason = COUNT_CLOCK};
         if (begin->status != end->status) {
                 verdict.is_marked = true;

@@ -20,6 +20,11 @@ typedef struct Verdict {
  */
 Verdict verdict_of_answers(const clrsym_answer *answers, unsigned n, MappingKind kind);
 
+/* An answer OK that lost events, or later ones, can change: its name is marked. */
+bool verdict_marks(const clrsym_answer *answer);
+/* Is the body of both answers one, in the same life? */
+bool verdict_is_same_body(const clrsym_answer *one, const clrsym_answer *other);
+
 /* False: it is not even certain that code in such memory is managed, and only exact answers count.
  */
 bool verdict_takes_marked(MappingKind kind);
