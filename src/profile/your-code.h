@@ -12,5 +12,5 @@
 
 bool module_is_framework(const char *path);
 
-/* False for code without a module: nothing says whose it is. */
+/* False for code without a module: its owner is not known. */
 bool frame_is_yours(const Frame *frame);

@@ -44,7 +44,7 @@ function nodeOfKeys(keys) {
   }
   return node;
 }
-/* Makes the tree anew, by the settings. What was zoomed and selected stays, if it is there. */
+/* Makes the tree again, by the settings. What was zoomed and selected stays, if it is there. */
 function rebuild() {
   const zoomKeys = keysTo(zoomed), keys = keysTo(selected);
   tree = makeView();
