@@ -209,8 +209,10 @@ def is_here(runtime):
 def packages():
     """What tests need of NuGet: (name, version)."""
     for_musl = [package for runtime in TESTS['test_containers.py'] for package in musl_packages(runtime)]
-    return [COMPILER, collect_linux.PACKAGE, *dict.fromkeys(for_musl)] + [(name, version_of(runtime)) for runtime in ALL for name in (RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER)
-                         if runtime != OWN or name == PRECOMPILER]
+    of_each = RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER
+    return [COMPILER, collect_linux.PACKAGE, nuget.ARM64_RUNTIME, *dict.fromkeys(for_musl),
+            *((name, version_of(runtime)) for runtime in ALL for name in of_each
+              if runtime != OWN or name == PRECOMPILER)]
 
 
 def main():

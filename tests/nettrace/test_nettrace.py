@@ -246,6 +246,21 @@ def check_attached(tap, programs, recording):
     tap.equal((process['pid'], process['from_start']), (1, False), 'attached: the pid in its own namespace')
 
 
+def check_arm64(tap, programs, recording):
+    """A program of arm64, attached after its start. It printed addresses in code that it made and unloaded."""
+    bodies = programs.bodies(('--trace', recording.trace))
+    check_perf_map(tap, 'arm64', recording, bodies, 0)
+    pid = process_of(programs, recording.trace)['pid']
+    lines = lzma.open(DATA / 'arm64/codes.xz', 'rt', encoding='utf-8').read().splitlines()
+    codes = [line.split(' ')[1:] for line in lines if line.startswith('CODE ')]
+    answers = list(map(json.loads, programs.answers(('--trace', recording.trace), ''.join(
+        f'{pid} {address} {int(moment) // NS}.{int(moment) % NS:09}\n' for moment, address, _, _ in codes))))
+    wrong = [pair for pair in zip(codes, answers)
+             if pair[1]['status'] != 'ok' or pair[1]['method']['name'] != pair[0][3]]
+    tap.check(len(answers) == len(codes) > 2000 and not wrong,
+              f'arm64: each of {len(codes)} addresses is named as the program named it', len(wrong), *wrong[:2])
+
+
 def check_listed(tap, programs, recording):
     """.NET 8, with stacks; its listing at the end is in the same file, as dotnet-trace has it."""
     process = process_of(programs, recording.trace)
@@ -368,10 +383,11 @@ def check_not_fed(tap, programs, directory, recording):
 
 
 def run(tap, programs, directory, _):
-    recordings = {name: Recording(name, directory) for name in (*TWINS, 'attached', 'listed')}
+    recordings = {name: Recording(name, directory) for name in (*TWINS, 'arm64', 'attached', 'listed')}
     for name in TWINS:
         check_twin(tap, programs, name, recordings[name])
     check_attached(tap, programs, recordings['attached'])
+    check_arm64(tap, programs, recordings['arm64'])
     check_listed(tap, programs, recordings['listed'])
     check_save(tap, programs, recordings['lossy'])
     check_later(tap, programs, directory)

@@ -15,6 +15,8 @@ PROJECT = '''<Project Sdk="Microsoft.NET.Sdk">
 ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
                'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0', 'DOTNET_TieredPGO': '0'}
 TIMEOUT = 300
+# The runtime for arm64 that tests/oracle/data has the maps of, and that runs under qemu-user.
+ARM64_RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-arm64', '10.0.15'
 
 
 class NotRestored(RuntimeError):
