@@ -239,12 +239,8 @@ static bool batch_is_callee(const NamesBatch *batch, const clrsym_answer *answer
 static bool batch_is_false_caller(const NamesBatch *batch, const NameSlot *slot,
                                   const clrsym_answer *answer)
 {
-#ifdef __x86_64__
-        return slot->has_callee && batch->has_osr_callee &&
+        return OSR_HIDES_CALLERS && slot->has_callee && batch->has_osr_callee &&
                (slot->ip == batch->callee.start || batch_is_callee(batch, answer));
-#else
-        return false;
-#endif
 }
 
 static bool batch_fill(NamesBatch *batch, const NameSlot *slot, NamePlace *place,

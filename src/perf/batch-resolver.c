@@ -439,12 +439,6 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
 
 /* Callers that are hidden (perf/osr-callers.h) */
 
-#ifdef __x86_64__
-enum { HIDES_CALLERS = true };
-#else
-enum { HIDES_CALLERS = false };
-#endif
-
 /* The frame that was taken last. */
 typedef struct Callee {
         size_t sample, caller; /* the entry that follows it is its caller */
@@ -497,7 +491,7 @@ static Slot ask_slot(const BatchResolver *resolver, const Batch *batch, const As
         const bool follows = callee->sample == ask->sample && callee->caller == ask->entry;
         const clrsym_answer *begin = ask_osr_begin(batch, ask);
 
-        if (!HIDES_CALLERS || ask->kind == MAPPING_MANAGED || entry->ip == ask->address)
+        if (!OSR_HIDES_CALLERS || ask->kind == MAPPING_MANAGED || entry->ip == ask->address)
                 return SLOT_NONE;
         if (follows && callee->is_osr &&
             (entry->ip == callee->body.start ||
@@ -647,7 +641,7 @@ static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *
 {
         const clrsym_tier tier = found->answer.body.tier;
 
-        return HIDES_CALLERS && found->verdict.is_named && ask->entry > 0 &&
+        return OSR_HIDES_CALLERS && found->verdict.is_named && ask->entry > 0 &&
                batch->entries[ask->entry - 1].role == ENTRY_UNKNOWN &&
                (tier == CLRSYM_TIER_QUICK_JITTED || tier == CLRSYM_TIER_INSTRUMENTED);
 }
@@ -710,8 +704,8 @@ static bool resolver_learn(BatchResolver *resolver, const Batch *batch)
                 const Ask *callee = &batch->asks[i - 1], *ask = &batch->asks[i];
                 const clrsym_body *replaced = ask_body(batch, callee), *body = ask_body(batch, ask);
 
-                if (HIDES_CALLERS && ask->kind == MAPPING_JITTED && ask->sample == callee->sample &&
-                    ask->entry == callee->entry + 1 && replaced &&
+                if (OSR_HIDES_CALLERS && ask->kind == MAPPING_JITTED &&
+                    ask->sample == callee->sample && ask->entry == callee->entry + 1 && replaced &&
                     replaced->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR && body &&
                     batch->entries[ask->entry].role == ENTRY_FRAME &&
                     body_is_same_method(replaced, body) &&

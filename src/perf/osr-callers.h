@@ -31,6 +31,13 @@
  */
 #define OSR_COPIES_EVENT "clrsym-stacks"
 
+/* Does this machine hide callers so? On arm64 the runtime's source keeps the return address. */
+#ifdef __x86_64__
+enum { OSR_HIDES_CALLERS = true };
+#else
+enum { OSR_HIDES_CALLERS = false };
+#endif
+
 /* The name of a frame whose caller is hidden so, and not known. */
 #define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
 

@@ -198,12 +198,6 @@ static bool sampler_enable(Sampler *sampler, int wake_fd)
         return recv(sampler->control, reply, sizeof(reply), 0) > 0;
 }
 
-#ifdef __x86_64__
-enum { HIDES_CALLERS = true };
-#else
-enum { HIDES_CALLERS = false };
-#endif
-
 static StackSource sampler_source(const SamplerSettings *settings)
 {
         StackSource source = _STACK_SOURCE_MAX;
@@ -231,7 +225,7 @@ static uint64_t sampler_frequency(const SamplerSettings *settings)
 /* Copies of stacks a second, besides the samples. */
 static unsigned sampler_copies(const SamplerSettings *settings)
 {
-        if (!HIDES_CALLERS || settings->time == SAMPLED_WAITS)
+        if (!OSR_HIDES_CALLERS || settings->time == SAMPLED_WAITS)
                 return 0;
         switch (sampler_source(settings)) {
         case STACKS_BY_POINTERS:
@@ -260,7 +254,7 @@ char *sampler_call_graph(const char *frequency)
         const uint64_t n = g_ascii_strtoull(frequency, NULL, 10) * g_get_num_processors();
         size_t i;
 
-        for (i = 0; HIDES_CALLERS && i < G_N_ELEMENTS(COPIED_SIZES); i++)
+        for (i = 0; OSR_HIDES_CALLERS && i < G_N_ELEMENTS(COPIED_SIZES); i++)
                 if (n <= MAX_COPIED_BYTES / (MAX_FRAMES + COPIED_SIZES[i]))
                         return g_strdup_printf("both,%u", COPIED_SIZES[i]);
         return g_strdup("fp");
@@ -299,7 +293,7 @@ static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *
         const bool is_copied = sampler_source(settings) == STACKS_BY_COPIES;
 
         /* Threads wait in libc, which keeps no frame pointers. */
-        if (!HIDES_CALLERS)
+        if (!OSR_HIDES_CALLERS)
                 g_ptr_array_add(argv, g_strconcat(WAITS, "/", NULL));
         else
                 g_ptr_array_add(argv, g_strdup_printf("%s,call-graph=dwarf,stack-size=%u/", WAITS,

@@ -141,6 +141,7 @@ START_TEST(test_full)
 }
 END_TEST
 
+#ifdef __x86_64__
 /* A child that waits in pause(). */
 static pid_t child_start(void)
 {
@@ -158,7 +159,6 @@ static void child_end(pid_t pid)
         waitpid(pid, NULL, 0);
 }
 
-#ifdef __x86_64__
 START_TEST(test_stop)
 {
         const pid_t pid = child_start();
@@ -220,6 +220,16 @@ START_TEST(test_refused)
         g_clear_error(&error);
 }
 END_TEST
+#else
+START_TEST(test_other_machine)
+{
+        GError *error = NULL;
+
+        ck_assert_ptr_null(moment_of_process(getppid(), &error));
+        ck_assert_ptr_nonnull(strstr(error->message, "x86-64 only"));
+        g_clear_error(&error);
+}
+END_TEST
 #endif
 
 Suite *suite_new(void)
@@ -233,6 +243,8 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_stop);
         tcase_add_test(tcase, test_stopped);
         tcase_add_test(tcase, test_refused);
+#else
+        tcase_add_test(tcase, test_other_machine);
 #endif
         suite_add_tcase(suite, tcase);
         return suite;
