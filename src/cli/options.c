@@ -4,6 +4,7 @@
 #include "clrsym/clrsym.h"
 #include "event/flag-names.h"
 #include "push/push-request.h"
+#include "unwind/stack-walk.h"
 #include "util/size-text.h"
 
 #include <getopt.h>
@@ -284,6 +285,9 @@ static const char *to_call_graph(const char *argument, void *member)
         size_t i;
 
         *(const char **)member = argument;
+        if (!stack_walk_is_possible(NULL))
+                return strcmp(argument, "fp") ? "not fp: copies of stacks are read on x86-64 only"
+                                              : NULL;
         for (i = 0; i < G_N_ELEMENTS(COPYING); i++) {
                 const size_t n = strlen(COPYING[i]);
                 uint64_t size;

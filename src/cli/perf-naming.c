@@ -348,6 +348,7 @@ static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_res
         bool ok;
 
         run->callers = &naming->file.callers;
+        run->keeps_callers = !stack_walk_is_possible(&naming->file.data.features);
         naming->chains = (ChainNamer){.namer = &run->namer, .code = {naming_find_code, naming}};
         ok = perf_run_begin(run);
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;

@@ -53,6 +53,7 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
                 .frames = frames,
                 .images = images,
                 .handle = settings->has_no_events ? NULL : handle,
+                .hides_callers = OSR_HIDES_CALLERS,
                 .wait_ms = settings->wait_ms,
         };
         if (!resolver_init_lines(resolver, settings)) {
@@ -491,7 +492,7 @@ static Slot ask_slot(const BatchResolver *resolver, const Batch *batch, const As
         const bool follows = callee->sample == ask->sample && callee->caller == ask->entry;
         const clrsym_answer *begin = ask_osr_begin(batch, ask);
 
-        if (!OSR_HIDES_CALLERS || ask->kind == MAPPING_MANAGED || entry->ip == ask->address)
+        if (!resolver->hides_callers || ask->kind == MAPPING_MANAGED || entry->ip == ask->address)
                 return SLOT_NONE;
         if (follows && callee->is_osr &&
             (entry->ip == callee->body.start ||
@@ -637,11 +638,12 @@ static int hidden_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Ask
 
 /* Is it in code that can be replaced on the stack, and is a frame before it missing? Then it can be
  * the slot of that frame. */
-static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *found)
+static bool ask_can_be_slot(const BatchResolver *resolver, const Batch *batch, const Ask *ask,
+                            const AskFound *found)
 {
         const clrsym_tier tier = found->answer.body.tier;
 
-        return OSR_HIDES_CALLERS && found->verdict.is_named && ask->entry > 0 &&
+        return resolver->hides_callers && found->verdict.is_named && ask->entry > 0 &&
                batch->entries[ask->entry - 1].role == ENTRY_UNKNOWN &&
                (tier == CLRSYM_TIER_QUICK_JITTED || tier == CLRSYM_TIER_INSTRUMENTED);
 }
@@ -681,7 +683,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Calle
                 callee->is_osr = found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
                 callee->body = found.answer.body;
         }
-        if (ask_can_be_slot(batch, ask, &found) && !unknown_use(resolver, batch, entry))
+        if (ask_can_be_slot(resolver, batch, ask, &found) && !unknown_use(resolver, batch, entry))
                 return -ENOMEM;
         return ask_use(resolver, batch, ask, &found, entry);
 }
@@ -704,7 +706,7 @@ static bool resolver_learn(BatchResolver *resolver, const Batch *batch)
                 const Ask *callee = &batch->asks[i - 1], *ask = &batch->asks[i];
                 const clrsym_body *replaced = ask_body(batch, callee), *body = ask_body(batch, ask);
 
-                if (OSR_HIDES_CALLERS && ask->kind == MAPPING_JITTED &&
+                if (resolver->hides_callers && ask->kind == MAPPING_JITTED &&
                     ask->sample == callee->sample && ask->entry == callee->entry + 1 && replaced &&
                     replaced->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR && body &&
                     batch->entries[ask->entry].role == ENTRY_FRAME &&

@@ -23,6 +23,7 @@ typedef struct BatchResolver {
         OsrSlots slots;            /* that were found so far */
         StackRoots roots;
         Counts counts;
+        bool hides_callers;   /* the machine of the samples does (perf/osr-callers.h) */
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */
 } BatchResolver;

@@ -26,6 +26,7 @@ void perf_features_deinit(PerfFeatures *features)
 {
         g_clear_pointer(&features->build_ids, g_hash_table_unref);
         g_clear_pointer(&features->names, g_array_unref);
+        g_clear_pointer(&features->machine, g_free);
 }
 
 /* The rest of CURSOR up to a NUL, or to its end, as text; empty: it has none. Owned by the caller.
@@ -72,6 +73,17 @@ static void features_take_build_ids(PerfFeatures *features, ByteCursor *cursor)
                         return;
                 perf_features_take_build_id(features, misc, at, size - 8u);
         }
+}
+
+static void features_take_machine(PerfFeatures *features, ByteCursor *cursor)
+{
+        const uint32_t n = byte_cursor_u32(cursor);
+        const uint8_t *text = byte_cursor_take(cursor, n);
+
+        if (cursor->has_failed)
+                return;
+        g_free(features->machine);
+        features->machine = g_strndup((const char *)text, n);
 }
 
 static void features_take_events(PerfFeatures *features, ByteCursor *cursor)
@@ -121,6 +133,7 @@ void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *
                 void (*take)(PerfFeatures *features, ByteCursor *cursor);
         } ROWS[] = {
                 {PERF_FEATURE_BUILD_ID, features_take_build_ids},
+                {PERF_FEATURE_ARCH, features_take_machine},
                 {PERF_FEATURE_EVENT_DESC, features_take_events},
                 {PERF_FEATURE_CLOCK_DATA, features_take_clock},
         };
@@ -135,4 +148,22 @@ void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path)
 {
         return g_hash_table_lookup(features->build_ids, path);
+}
+
+#ifdef __x86_64__
+#define OWN_MACHINE "x86_64"
+#elif defined(__aarch64__)
+#define OWN_MACHINE "aarch64"
+#else
+#define OWN_MACHINE "another machine"
+#endif
+
+const char *perf_features_machine(const PerfFeatures *features)
+{
+        return features && features->machine ? features->machine : OWN_MACHINE;
+}
+
+bool perf_features_is_of(const PerfFeatures *features, const char *machine)
+{
+        return !strcmp(perf_features_machine(features), machine);
 }

@@ -21,6 +21,7 @@
 /* The number of a feature; others are not read. */
 typedef enum PerfFeature {
         PERF_FEATURE_BUILD_ID = 2,
+        PERF_FEATURE_ARCH = 6,
         PERF_FEATURE_EVENT_DESC = 12,
         PERF_FEATURE_CLOCK_DATA = 29,
         PERF_FEATURE_MAX = 256,
@@ -43,6 +44,7 @@ typedef struct PerfFeatures {
         uint64_t reference_tod, reference_clock;
         GHashTable *build_ids; /* owned: path -> PerfBuildId, both owned: of files with samples */
         GArray *names;         /* owned, of PerfEventName */
+        char *machine;         /* owned: as uname(2) has it; NULL: not noted, so a kind like ours */
 } PerfFeatures;
 
 void perf_features_init(PerfFeatures *features);
@@ -54,5 +56,8 @@ void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *
 void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const uint8_t *bytes,
                                  size_t n);
 
+/* "x86_64"; of a recording that does not note it, or of NULL, that of this program. */
+const char *perf_features_machine(const PerfFeatures *features);
+bool perf_features_is_of(const PerfFeatures *features, const char *machine);
 /* The build id of the file PATH; NULL: it is not known. */
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path);

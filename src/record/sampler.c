@@ -4,6 +4,7 @@
 #include "perf/osr-callers.h"
 #include "perfdata/event-name.h"
 #include "record/spawn.h"
+#include "unwind/stack-walk.h"
 #include "util/child.h"
 #include "util/fd.h"
 
@@ -254,7 +255,7 @@ char *sampler_call_graph(const char *frequency)
         const uint64_t n = g_ascii_strtoull(frequency, NULL, 10) * g_get_num_processors();
         size_t i;
 
-        for (i = 0; OSR_HIDES_CALLERS && i < G_N_ELEMENTS(COPIED_SIZES); i++)
+        for (i = 0; stack_walk_is_possible(NULL) && i < G_N_ELEMENTS(COPIED_SIZES); i++)
                 if (n <= MAX_COPIED_BYTES / (MAX_FRAMES + COPIED_SIZES[i]))
                         return g_strdup_printf("both,%u", COPIED_SIZES[i]);
         return g_strdup("fp");
@@ -293,7 +294,7 @@ static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *
         const bool is_copied = sampler_source(settings) == STACKS_BY_COPIES;
 
         /* Threads wait in libc, which keeps no frame pointers. */
-        if (!OSR_HIDES_CALLERS)
+        if (!stack_walk_is_possible(NULL))
                 g_ptr_array_add(argv, g_strconcat(WAITS, "/", NULL));
         else
                 g_ptr_array_add(argv, g_strdup_printf("%s,call-graph=dwarf,stack-size=%u/", WAITS,

@@ -136,9 +136,12 @@ bool sample_file_scan(SampleFile *file, const StackSources *sources, const Sampl
         SampleScan scan = {file, calls};
         const PerfAttr *event;
         PerfSample sample;
+        bool has_copies;
 
+        if (!stack_walk_check(&file->data, &has_copies, error))
+                return false;
         sample_file_rewind(file);
-        if (stack_walk_is_possible() && (sources->methods || stack_walk_is_for(&file->data)))
+        if (stack_walk_is_possible(&file->data.features) && (sources->methods || has_copies))
                 file->walk = stack_walk_new(&file->data, file->spaces, sources);
         do {
                 if (!sample_file_next(file, scan_take_record, &scan, &record, &event, &sample,

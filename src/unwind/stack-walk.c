@@ -3,6 +3,7 @@
 
 #include "perf/mapping-kind.h"
 #include "perf/stack-roots.h"
+#include "perfdata/error.h"
 #include "unwind/image-frames.h"
 #include "unwind/registers.h"
 #include "unwind/stack-pairs.h"
@@ -53,25 +54,25 @@ void stack_counts_deinit(StackCounts *counts)
         g_clear_pointer(&counts->spent, g_free);
 }
 
-#ifdef __x86_64__
-enum { IS_KNOWN_MACHINE = true };
-#else
-enum { IS_KNOWN_MACHINE = false };
-#endif
-
-bool stack_walk_is_possible(void)
+bool stack_walk_is_possible(const PerfFeatures *features)
 {
-        return IS_KNOWN_MACHINE;
+        return perf_features_is_of(features, "x86_64");
 }
 
-bool stack_walk_is_for(const PerfData *data)
+bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error)
 {
-        bool has_stacks = false;
         guint i;
 
+        *ret_has_copies = false;
         for (i = 0; i < data->attrs->len; i++)
-                has_stacks |= perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
-        return has_stacks && IS_KNOWN_MACHINE;
+                *ret_has_copies |= perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
+        if (!*ret_has_copies || stack_walk_is_possible(&data->features))
+                return true;
+        g_set_error(error, PERFDATA_ERROR, PERFDATA_ERROR_UNKNOWN,
+                    "its copies of stacks are of %s, and callers are found in those of x86_64 "
+                    "only: record with --call-graph fp",
+                    perf_features_machine(&data->features));
+        return false;
 }
 
 /* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or

@@ -44,10 +44,10 @@ typedef struct StackSources {
         const DebugFinder *debug;    /* NULL: no debug files are to be used */
 } StackSources;
 
-/* Are callers of such events found here: is there a copy of the stack, on a known machine? */
-bool stack_walk_is_for(const PerfData *data);
-/* Are registers of this machine known? */
-bool stack_walk_is_possible(void);
+/* Are callers found in copies of stacks of the machine of a recording? NULL: of this machine. */
+bool stack_walk_is_possible(const PerfFeatures *features);
+/* Has DATA copies of stacks? False with ERROR set: it has, of a machine that is not known. */
+bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error);
 
 typedef struct StackWalk StackWalk;
 

@@ -6,6 +6,7 @@
 
 #include "perfdata/address-space.h"
 #include "unwind/registers.h"
+#include "unwind/stack-walk.h"
 #include "perfdata/perf-sample.h"
 
 #include "support/suite.h"
@@ -295,6 +296,46 @@ static StackCopy stack_copy(void)
                            .n = sizeof(STACK_WORDS)};
 }
 
+/* What perf notes of the machine, and whether callers are found in its copies of stacks. */
+static const struct {
+        const char *feature; /* the length, 8, in 4 bytes, and the name; NULL: nothing is noted */
+        size_t n;
+        bool has_copies, is_read;
+        const char *machine;
+} MACHINES[] = {
+        {"\10\0\0\0x86_64\0", 12, true, true, "x86_64"},
+        {"\10\0\0\0aarch64", 12, true, false, "aarch64"},
+        {"\10\0\0\0aarch64", 12, false, true, "aarch64"},
+        {"\11\0\0\0aarch64", 12, false, true, NULL}, /* truncated */
+        {NULL, 0, false, true, NULL},
+};
+
+START_TEST(test_machine)
+{
+        PerfAttr row = {.attr = {.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN}};
+        PerfData data = {.attrs = g_array_new(FALSE, FALSE, sizeof(PerfAttr))};
+        GError *error = NULL;
+        bool has_copies;
+
+        if (MACHINES[_i].has_copies)
+                row.attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        g_array_append_val(data.attrs, row);
+        perf_features_init(&data.features);
+        if (MACHINES[_i].feature)
+                perf_features_take(&data.features, PERF_FEATURE_ARCH,
+                                   (const uint8_t *)MACHINES[_i].feature, MACHINES[_i].n);
+        ck_assert_str_eq(perf_features_machine(&data.features),
+                         MACHINES[_i].machine ? MACHINES[_i].machine : perf_features_machine(NULL));
+        ck_assert_int_eq(stack_walk_check(&data, &has_copies, &error), MACHINES[_i].is_read);
+        ck_assert_int_eq(has_copies, MACHINES[_i].has_copies);
+        ck_assert(MACHINES[_i].is_read ||
+                  strstr(error->message, "copies of stacks are of aarch64"));
+        g_clear_error(&error);
+        perf_features_deinit(&data.features);
+        g_array_unref(data.attrs);
+}
+END_TEST
+
 START_TEST(test_stack_copy)
 {
         static const struct {
@@ -357,6 +398,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_sample);
         tcase_add_test(tests, test_sample_cut);
         tcase_add_test(tests, test_sample_lengths);
+        tcase_add_loop_test(tests, test_machine, 0, G_N_ELEMENTS(MACHINES));
         tcase_add_test(tests, test_stack_copy);
         tcase_add_test(tests, test_step_pointer);
         suite_add_tcase(suite, tests);
