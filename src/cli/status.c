@@ -157,21 +157,6 @@ static void status_print_member(const char *name, const json_t *value)
         output_line(line->str, line->len);
 }
 
-/* Appends REPORT's members to the object TEXT, which stays verbatim. */
-static void print_with(JsonSpan text, const json_t *report)
-{
-        char *more = json_dumps(report, JSON_COMPACT);
-        g_autoptr(GString) line = g_string_new_len(text.at, (gssize)text.n);
-
-        if (json_object_size(report) > 0 && line->len > 2 && line->str[line->len - 1] == '}') {
-                g_string_truncate(line, line->len - 1);
-                g_string_append_c(line, ',');
-                g_string_append(line, more + 1);
-        }
-        output_line(line->str, line->len);
-        free(more);
-}
-
 static void print_report(const json_t *report, bool is_json)
 {
         if (json_object_size(report) == 0)
@@ -198,10 +183,11 @@ bool verb_status(const Options *options, GError **error)
         if (limits)
                 json_object_set_new(report, "limits", limits);
         ok = source && answer_source_call(source, "Status", json_object(), 0, &reply, error);
-        if (ok && is_json) {
-                print_with(reply, report);
-        } else if (ok) {
-                status = json_span_load(reply);
+        status = ok ? json_span_load(reply) : NULL;
+        if (status && is_json) {
+                json_object_update(status, report);
+                output_json(status);
+        } else if (status) {
                 json_object_foreach(status, name, value) status_print_member(name, value);
                 session_table_print(report, true);
                 holder_limits_print(json_object_get(report, "limits"));
