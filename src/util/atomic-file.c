@@ -59,6 +59,23 @@ int atomic_file_open(AtomicFile *ret_file, const char *path)
         return 0;
 }
 
+int atomic_file_open_in(AtomicFile *ret_file, int directory, const char *name)
+{
+        g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
+        int r;
+
+        file.target.directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+        if (file.target.directory < 0)
+                return -errno;
+        file.target.name = g_strdup(name);
+        r = atomic_file_make(&file);
+        if (r < 0)
+                return r;
+        *ret_file = file;
+        file = ATOMIC_FILE_INIT;
+        return 0;
+}
+
 int atomic_file_write(AtomicFile *file, const void *bytes, size_t n)
 {
         const char *at = bytes;

@@ -29,6 +29,12 @@ typedef struct AtomicFile {
 /* Opens PATH for writing; NULL or "-" is stdout. */
 int atomic_file_open(AtomicFile *ret_file, const char *path);
 
+/*
+ * Opens the file NAME of DIRECTORY (a descriptor, borrowed) for writing. Whatever has that name in
+ * the end, a link, too, is replaced.
+ */
+int atomic_file_open_in(AtomicFile *ret_file, int directory, const char *name);
+
 /* Writes all N bytes; less after an error. */
 int atomic_file_write(AtomicFile *file, const void *bytes, size_t n);
 

@@ -51,6 +51,24 @@ static void assert_text(const char *name, const char *want)
         ck_assert_str_eq(got, want);
 }
 
+START_TEST(test_in_directory_replaces_link)
+{
+        g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
+        int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        write_file(other, "other");
+        ck_assert_int_eq(symlink(other, path), 0);
+        ck_assert_int_eq(atomic_file_open_in(&file, fd, "name"), 0);
+        close(fd);
+        write_text(&file, "new");
+        ck_assert_int_eq(atomic_file_commit(&file, /* sync= */ false), 0);
+        assert_text(path, "new");
+        assert_text(other, "other");
+        ck_assert(!g_file_test(path, G_FILE_TEST_IS_SYMLINK));
+        ck_assert_int_eq(atomic_file_open_in(&file, -1, "name"), -EBADF);
+}
+END_TEST
+
 START_TEST(test_appears_when_whole)
 {
         g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
@@ -154,6 +172,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_failure_leaves_the_old_one);
         tcase_add_test(tcase, test_mode_is_kept);
         tcase_add_loop_test(tcase, test_link_is_followed, 0, 4);
+        tcase_add_test(tcase, test_in_directory_replaces_link);
         tcase_add_test(tcase, test_not_regular);
         tcase_add_test(tcase, test_full_disk);
         tcase_add_test(tcase, test_errors);
