@@ -37,6 +37,7 @@ AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags
                 .with_jit_events = flags & ANSWER_SOURCE_JIT_EVENTS,
                 .progress = progress_show,
                 .data = &progress,
+                .reconnect_ms = flags & ANSWER_SOURCE_ONCE ? -1 : 0,
         };
         char *message;
         int r;

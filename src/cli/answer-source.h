@@ -19,6 +19,7 @@ typedef enum AnswerSourceFlags {
         ANSWER_SOURCE_PLAIN = 0,
         ANSWER_SOURCE_JIT_EVENTS = 1, /* also take the events about the JIT's work */
         ANSWER_SOURCE_SAVE = 2,       /* write a snapshot to options->output */
+        ANSWER_SOURCE_ONCE = 4,       /* a connection that is lost is an error at once */
 } AnswerSourceFlags;
 
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error);

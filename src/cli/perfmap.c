@@ -9,8 +9,10 @@
  * all code at its end.
  */
 
-#include "cli/body-rows.h"
+#include "cli/perfmap.h"
+
 #include "cli/json-field.h"
+#include "cli/live-code.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "util/output-path.h"
@@ -19,14 +21,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* One generation of a process. */
-typedef struct Generation {
-        ProcessName name;
-        uint32_t number;
-        uint64_t since, last;
-        bool has_exited;
-} Generation;
 
 static bool perfmap_take_process(JsonSpan row, void *data)
 {
@@ -147,7 +141,7 @@ static uint64_t alive_since(const BodyRows *list, const uint64_t *ends, guint i)
         return since;
 }
 
-/* The first moment at which most bodies of LIST, all that ever were, were alive. */
+/* The first moment at which most bodies of LIST, all that ever were, were alive. It sorts LIST. */
 static uint64_t fullest_moment(const BodyRows *list, uint64_t otherwise)
 {
         guint n = list->rows->len, i;
@@ -208,43 +202,102 @@ static bool set_file_error(const char *path, GError **error)
         return false;
 }
 
-static bool print_map(const Options *options, BodyRows *list, GError **error)
+static void perfmap_append(GString *out, BodyRows *list)
 {
         guint i;
 
-        if (options->output && !output_open(options->output))
-                return set_file_error(options->output, error);
         g_array_sort(list->rows, compare_starts);
         for (i = 0; i < list->rows->len; i++) {
                 const BodyRow *row = body_rows_get(list, i);
 
-                if (list->keeps_json)
-                        output_line(row->json, strlen(row->json));
-                else
-                        output_print("%" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s\n",
-                                     (guint64)row->start, (guint64)(row_end(row) - row->start),
-                                     row->symbol);
+                perf_map_append(out, row->start, row->size, row->symbol);
+        }
+}
+
+static bool print_map(const Options *options, BodyRows *list, GError **error)
+{
+        g_autoptr(GString) map = g_string_new(NULL);
+        guint i;
+
+        if (options->output && !output_open(options->output))
+                return set_file_error(options->output, error);
+        if (list->keeps_json) {
+                g_array_sort(list->rows, compare_starts);
+                for (i = 0; i < list->rows->len; i++) {
+                        const char *json = body_rows_get(list, i)->json;
+
+                        output_line(json, strlen(json));
+                }
+        } else {
+                perfmap_append(map, list);
+                output_bytes(map->str, map->len);
         }
         return !options->output || output_commit() || set_file_error(options->output, error);
 }
 
+GArray *perfmap_generations(AnswerSource *source, json_t *parameters, GError **error)
+{
+        g_autoptr(GArray) generations = g_array_new(FALSE, FALSE, sizeof(Generation));
+
+        return answer_source_rows(source, "ListProcesses", parameters, "processes",
+                                  perfmap_take_process, generations, error)
+                       ? g_steal_pointer(&generations)
+                       : NULL;
+}
+
+bool perfmap_append_last(GString *out, AnswerSource *source, Generation *generation, GError **error)
+{
+        g_autoptr(BodyRows) all = perfmap_list_bodies(source, generation, NULL, false, error);
+        g_autoptr(BodyRows) list = NULL;
+        uint64_t time;
+
+        if (!all)
+                return false;
+        time = fullest_moment(all, generation->last);
+        list = perfmap_list_bodies(source, generation, &time, false, error);
+        if (!list)
+                return false;
+        perfmap_append(out, list);
+        return true;
+}
+
 bool verb_perfmap(const Options *options, GError **error)
 {
-        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
-        g_autoptr(GArray) generations = g_array_new(FALSE, FALSE, sizeof(Generation));
+        const bool is_followed = options_has(options, OPTION_FOLLOW);
+        g_autoptr(AnswerSource) source = answer_source_open(
+                options, is_followed ? ANSWER_SOURCE_ONCE : ANSWER_SOURCE_PLAIN, error);
+        g_autoptr(GArray) generations = NULL;
         g_autoptr(BodyRows) list = NULL;
         Generation generation;
         uint64_t time;
 
         if (!source ||
-            !answer_source_rows(source, "ListProcesses", answer_source_parameters(options),
-                                "processes", perfmap_take_process, generations, error) ||
-            !check_one_process(generations, error) ||
-            !(options->at ? answer_source_time(source, options->at, &time, error)
+            !(generations =
+                      perfmap_generations(source, answer_source_parameters(options), error)) ||
+            !check_one_process(generations, error))
+                return false;
+        if (is_followed)
+                return perfmap_follow(options,
+                                      &g_array_index(generations, Generation, generations->len - 1),
+                                      error);
+        if (!(options->at ? answer_source_time(source, options->at, &time, error)
                           : choose_time(source, generations, &time, error)))
                 return false;
         generation = *choose_generation(generations, time);
         list = perfmap_list_bodies(source, &generation, &time, options_has(options, OPTION_JSON),
                                    error);
         return list && print_map(options, list, error);
+}
+
+const char *verb_perfmap_check(const Options *options)
+{
+        if (!options_has(options, OPTION_FOLLOW))
+                return options_has(options, OPTION_FORCE) || options_has(options, OPTION_KEEP)
+                               ? "--force and --keep need --follow"
+                               : NULL;
+        return options_has(options, OPTION_AT)      ? "--follow is about now: no --at"
+               : options_has(options, OPTION_TRACE) ? "--follow is about a program that runs: no "
+                                                      "--trace"
+               : options_has(options, OPTION_JSON)  ? "--follow writes a perf map: no --json"
+                                                    : NULL;
 }

@@ -96,6 +96,14 @@ static const OptionText RECORD_TEXTS[] = {
         {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
         {0},
 };
+static const OptionText PERFMAP_TEXTS[] = {
+        {OPTION_FOLLOW, NULL,
+         "keep /tmp/perf-PID.map (or the file of -o) true while the program runs"},
+        {OPTION_FORCE, NULL, "with --follow: replace a file that somebody else writes"},
+        {OPTION_KEEP, NULL,
+         "with --follow: leave the file there if clrsym ends before the program"},
+        {0},
+};
 static const OptionText STACK_TEXTS[] = {
         {OPTION_ALL, NULL, "print each thread; else threads with equal stacks are printed once"},
         {OPTION_VERBOSE, NULL, "report on stderr how long the process was stopped"},
@@ -244,7 +252,9 @@ static const Verb VERBS[] = {
          .help = "list the assemblies"},
         {.name = "perfmap",
          .run = verb_perfmap,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(OUTPUT)},
+         .use = {COMMON_PROCESS | BIT(AT) | BIT(OUTPUT) | BIT(FOLLOW) | BIT(FORCE) | BIT(KEEP),
+                 PERFMAP_TEXTS},
+         .check = verb_perfmap_check,
          .help = "print a perf map that is right for one moment"},
         {.name = "dump",
          .run = verb_dump,

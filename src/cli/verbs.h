@@ -87,4 +87,5 @@ const char *verb_session_start_check(const Options *options);
 const char *verb_record_check(const Options *options);
 const char *verb_feed_check(const Options *options);
 const char *verb_doctor_check(const Options *options);
+const char *verb_perfmap_check(const Options *options);
 const char *verb_help_check(const Options *options);

@@ -47,6 +47,7 @@ TESTS = {
     'test_live_lines.py': ALL,
     'test_names.py': ALL,
     'test_perf_live.py': ALL,
+    'test_perfmap_follow.py': BOTH,
     'test_plain.py': ALL,
     'test_precompiled.py': ALL,
     'test_record.py': ALL,
