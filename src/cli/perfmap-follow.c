@@ -14,6 +14,7 @@
 #include "cli/live-code.h"
 #include "cli/map-file.h"
 #include "cli/perfmap.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/libc-extras.h"
 #include "util/message.h"
@@ -25,10 +26,10 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-/* Between two times that the file is written: at least so many us; so many times as long as it took
- * to write it; and as long as so many bytes a us take. */
+/* Between two times that the file is written: at least so many us; so many times the CPU time that
+ * the file took; and as long as so many bytes a us take. */
 #define MIN_PAUSE    (100 * G_TIME_SPAN_MILLISECOND)
-#define PAUSE_SHARE  20
+#define PAUSE_SHARE  10
 #define BYTES_PER_US 10
 /* us: so long events are taken that came together with a first one, before the file is written. */
 #define FIRST_PAUSE (20 * G_TIME_SPAN_MILLISECOND)
@@ -203,10 +204,10 @@ static MapFileResult map_follow_put(MapFollow *follow, GError **error)
 
 static FollowEnd map_follow_write(MapFollow *follow, GError **error)
 {
-        const gint64 begin = g_get_monotonic_time();
+        const int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         g_autoptr(GError) failure = NULL;
         const MapFileResult result = map_follow_put(follow, &failure);
-        const gint64 end = g_get_monotonic_time();
+        const gint64 used = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000;
 
         if (result == MAP_FILE_FOREIGN) {
                 g_propagate_error(error, g_steal_pointer(&failure));
@@ -222,10 +223,11 @@ static FollowEnd map_follow_write(MapFollow *follow, GError **error)
                 message_print("clrsym", "%s is true again", map_file_path(follow->file));
         follow->is_failing = follow->is_changed;
         follow->next_write =
-                end + (follow->is_failing
-                               ? RETRY_PAUSE
-                               : MAX(MIN_PAUSE, MAX(PAUSE_SHARE * (end - begin),
-                                                    (gint64)follow->text->len / BYTES_PER_US)));
+                g_get_monotonic_time() +
+                (follow->is_failing
+                         ? RETRY_PAUSE
+                         : MAX(MIN_PAUSE,
+                               MAX(PAUSE_SHARE * used, (gint64)follow->text->len / BYTES_PER_US)));
         return FOLLOW_GOES_ON;
 }
 
