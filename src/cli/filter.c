@@ -3,8 +3,8 @@
 /*
  * Text between two words is copied; a word is a run of letters, digits, underscores and bytes that
  * are not ASCII. The daemon is asked about words that could be addresses, many at a time; if there
- * is code at one, its name is written in its place. Everything else is written as it is, byte by
- * byte.
+ * is code at one, its name is written in its place; so is a native symbol that the process's files
+ * have there, as long as the process runs. Everything else is written as it is, byte by byte.
  *
  * Like `clrsym resolve`, the filter collects input as long as more is at hand. When the next byte
  * would have to be waited for, it writes what it has, except for a word at the end, which may
@@ -14,9 +14,11 @@
 #include "cli/filter.h"
 #include "cli/answer-wait.h"
 
+#include "cli/native-names.h"
 #include "cli/output.h"
 #include "cli/stdin-reader.h"
 #include "cli/symbol-text.h"
+#include "util/proc-ns.h"
 
 #include <string.h>
 
@@ -39,7 +41,8 @@ typedef struct AddressFilter {
         AnswerSource *source; /* borrowed */
         clrsym_query query;   /* pid and time, which all have in common */
         AnswerWait wait;
-        GString *text; /* owned: read, not written yet */
+        NativeNames *natives; /* owned; NULL: the process does not run, or the time is not now */
+        GString *text;        /* owned: read, not written yet */
         bool is_in_word;
         bool is_long;       /* in that word: its beginning is written already */
         size_t word;        /* where it begins in the text */
@@ -92,6 +95,24 @@ static bool filter_resolve(AddressFilter *filter, GError **error)
                                          (void *)filter->answers->data, error);
 }
 
+/* Sets the symbol of the address of candidate I. False: there is none. */
+static bool filter_find_symbol(AddressFilter *filter, guint i)
+{
+        const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
+        GString *symbol = filter->symbol;
+
+        g_string_truncate(symbol, 0);
+        if (answer->status != CLRSYM_OK)
+                return filter->natives &&
+                       native_names_append(filter->natives,
+                                           g_array_index(filter->queries, clrsym_query, i).address,
+                                           symbol);
+        symbol_text_append(symbol, answer->pid, &answer->body);
+        g_string_append_printf(symbol, "+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
+                               answer->confidence == CLRSYM_EXACT ? "" : "~");
+        return true;
+}
+
 /* Writes all of the text, except for a word at the end that may still become an address. */
 static bool filter_flush(AddressFilter *filter, GError **error)
 {
@@ -101,18 +122,15 @@ static bool filter_flush(AddressFilter *filter, GError **error)
 
         if (!filter_resolve(filter, error))
                 return false;
+        if (filter->natives && filter->candidates->len)
+                native_names_refresh(filter->natives);
         for (i = 0; i < filter->candidates->len; i++) {
                 const AddressText *candidate = &g_array_index(filter->candidates, AddressText, i);
-                const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
 
-                if (answer->status != CLRSYM_OK)
+                if (!filter_find_symbol(filter, i))
                         continue;
                 output_bytes(text->str + at, candidate->at - at);
-                g_string_truncate(filter->symbol, 0);
-                symbol_text_append(filter->symbol, answer->pid, &answer->body);
                 output_bytes(filter->symbol->str, filter->symbol->len);
-                output_print("+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
-                             answer->confidence == CLRSYM_EXACT ? "" : "~");
                 at = candidate->at + candidate->n;
         }
         filter->is_long |= filter->is_in_word && text->len - filter->word > MAX_WORD;
@@ -207,6 +225,19 @@ static bool choose_process(AddressFilter *filter, const Options *options, GError
         return false;
 }
 
+/* A trace, or another time than now, has nothing to do with what is mapped now. */
+static NativeNames *filter_native_names(const AddressFilter *filter, const Options *options)
+{
+        const clrsym_query *query = &filter->query;
+        pid_t pid = query->pid;
+
+        if (options->trace || query->has_time ||
+            (query->has_pid_ns &&
+             (!query->pid_ns || !proc_host_pid(query->pid_ns, query->pid, &pid))))
+                return NULL;
+        return native_names_new(pid, options->symbols);
+}
+
 bool filter_run(AnswerSource *source, const Options *options, GError **error)
 {
         AddressFilter filter = {
@@ -219,12 +250,14 @@ bool filter_run(AnswerSource *source, const Options *options, GError **error)
         if (!choose_process(&filter, options, error) ||
             (options->at && !answer_source_time(source, options->at, &filter.query.time, error)))
                 return false;
+        filter.natives = filter_native_names(&filter, options);
         filter.text = g_string_new(NULL);
         filter.candidates = g_array_new(FALSE, FALSE, sizeof(AddressText));
         filter.queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query));
         filter.answers = g_array_new(FALSE, FALSE, sizeof(clrsym_answer));
         filter.symbol = g_string_new(NULL);
         ok = filter_copy(&filter, error);
+        native_names_free(filter.natives);
         g_string_free(filter.text, TRUE);
         g_string_free(filter.symbol, TRUE);
         g_array_unref(filter.candidates);

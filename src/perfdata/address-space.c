@@ -187,34 +187,39 @@ bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *rec
         return true;
 }
 
-static void spaces_take_mapping(AddressSpaces *spaces, const struct perf_event_header *record,
-                                uint64_t time)
+void address_spaces_add(AddressSpaces *spaces, const MappingRecord *mapping, uint64_t time)
 {
         const MappedFile *file;
-        MappingRecord mapping;
-        MappedFile key;
+        MappedFile key = {.pid = mapping->pid,
+                          .path = (char *)mapping->path,
+                          .major = mapping->major,
+                          .minor = mapping->minor,
+                          .inode = mapping->inode,
+                          .n_build_id = mapping->n_build_id};
 
-        if (!mapping_record_read(&mapping, record) || !mapping.is_executable ||
-            spaces->n_mappings == SPACE_MAX_MAPPINGS)
+        if (spaces->n_mappings == SPACE_MAX_MAPPINGS)
                 return;
-        key = (MappedFile){.pid = mapping.pid,
-                           .path = (char *)mapping.path,
-                           .major = mapping.major,
-                           .minor = mapping.minor,
-                           .inode = mapping.inode,
-                           .n_build_id = mapping.n_build_id};
-        memcpy(key.build_id, mapping.build_id, mapping.n_build_id);
+        memcpy(key.build_id, mapping->build_id, mapping->n_build_id);
         file = spaces_add_file(spaces, &key);
         if (file) {
-                const SpaceMapping row = {.begin = mapping.address,
-                                          .end = mapping.address + mapping.size,
-                                          .offset = mapping.offset,
+                const SpaceMapping row = {.begin = mapping->address,
+                                          .end = mapping->address + mapping->size,
+                                          .offset = mapping->offset,
                                           .time = time,
                                           .file = file->number};
 
                 spaces->n_mappings++;
                 g_array_append_val(spaces_get(spaces, key.pid)->mappings, row);
         }
+}
+
+static void spaces_take_mapping(AddressSpaces *spaces, const struct perf_event_header *record,
+                                uint64_t time)
+{
+        MappingRecord mapping;
+
+        if (mapping_record_read(&mapping, record) && mapping.is_executable)
+                address_spaces_add(spaces, &mapping, time);
 }
 
 static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_header *record,

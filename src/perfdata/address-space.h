@@ -70,6 +70,9 @@ void address_spaces_free(AddressSpaces *spaces);
 void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *record,
                          uint64_t time);
 
+/* The same of a mapping that is executable, and was made at TIME. */
+void address_spaces_add(AddressSpaces *spaces, const MappingRecord *mapping, uint64_t time);
+
 /* The mapping at ADDRESS of process PID at TIME; NULL: none is known. Valid until the next take. */
 const SpaceMapping *address_spaces_find(AddressSpaces *spaces, int32_t pid, uint64_t time,
                                         uint64_t address);

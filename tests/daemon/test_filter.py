@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
 
@@ -174,6 +175,53 @@ def check_several(tap, programs, filter_, feeder):
     tap.check(done.returncode == 1 and b'No space left' in done.stderr, 'on a full disk', done)
 
 
+# Prints addresses of functions of the C library, and of a byte that is no code.
+NATIVE = '''
+import ctypes, sys
+names = ['qsort', 'printf', 'strtoul']
+for name in names:
+    print(hex(ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value))
+print(hex(ctypes.addressof(ctypes.create_string_buffer(8))), flush=True)
+sys.stdin.read()
+'''
+# What bpftrace prints of a stack, by its modes: the default one, and perf.
+STACKS = (b'@[\n    %s\n    %s\n    main+12\n]: 7\n', b'@[\n\t%s %s ([unknown])\n]: 7\n')
+
+
+def check_native(tap, filter_, feeder):
+    """Native code of a process that runs, in the place where its own answers end."""
+    with subprocess.Popen([sys.executable, '-c', NATIVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        lines = [process.stdout.readline().strip() for _ in range(4)]
+        *functions, nothing = [int(line, 16) for line in lines]
+        pid = str(process.pid)
+        now = '--wait=0'
+        for number, want in zip(functions, (b'qsort', b'printf', b'strtoul')):
+            got = filter_.run(b'%x %#x\n' % (number, number + 1), now, '-p', pid)
+            tap.check(isinstance(got, bytes) and re.fullmatch(rb'(\w*%s\w*)\+0x0 \1\+0x1\n' % want, got),
+                      f'native code: {want.decode()}', got)
+        qsort = filter_.run(b'0x%x' % functions[0], now, '-p', pid)
+        tap.equal(filter_.run(b'%#x' % nothing, now, '-p', pid), b'%#x' % nothing, 'what is no code is copied')
+        pid_ns = os.stat('/proc/self/ns/pid').st_ino
+        jitted = 0x7ff000000000
+        feeder.send(ingest.body(time.monotonic_ns(), jitted, 'Jitted', pid=process.pid, pid_ns=pid_ns), ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        for stack in STACKS:
+            got = filter_.run(stack % (b'%#x' % (jitted + 2), b'%#x' % functions[0]), now, '-p', f'{pid_ns}:{pid}')
+            tap.equal(got, stack % (b'N.T.Jitted()+0x2', qsort), 'a stack of both, as bpftrace prints it')
+        tap.equal(filter_.run(b'%#x' % functions[0], now, '-p', pid, '-t', 'now'), b'%#x' % functions[0],
+                  'native code has no names at a time')
+        with filter_.start(now, '-p', pid) as program:
+            program.stdin.write(b'%x\n' % functions[0])
+            tap.equal(read_some(program.stdout, 20), qsort + b'\n', 'while the process runs')
+            process.stdin.close()
+            process.wait(20)
+            program.stdin.write(b'%x\n' % functions[0])
+            tap.equal(read_some(program.stdout, 20), qsort + b'\n', 'and after its end what was mapped last')
+            program.stdin.close()
+            tap.equal(program.wait(20), 0, 'exit 0')
+        tap.equal(filter_.run(b'%#x' % functions[0], now, '-p', pid), b'%#x' % functions[0], 'a process that has ended')
+
+
 def run(tap, programs, directory, _):
     with recorded.Daemon(programs, directory) as daemon:
         feeder = ingest.Feeder(daemon.ingest)
@@ -185,6 +233,7 @@ def run(tap, programs, directory, _):
         check_garbage(tap, filter_)
         check_interactive(tap, filter_)
         check_several(tap, programs, filter_, feeder)
+        check_native(tap, filter_, feeder)
         feeder.close()
     tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
 

@@ -30,6 +30,7 @@ TESTS = {
     'test_again.py': BOTH,
     'test_attach.py': BOTH,
     'test_attach_refused.py': (NEWEST,),
+    'test_bpftrace.py': (NEWEST,),
     'test_chains.py': BOTH,
     # What is tested is another tool's file, whatever the runtime.
     'test_collect_linux.py': (OWN,),
@@ -40,6 +41,7 @@ TESTS = {
     'test_eventpipe.py': ALL,
     'test_feed_live.py': (NEWEST,),
     'test_harmless.py': BOTH,
+    'test_kept_map.py': BOTH,
     'test_killed_together.py': (NEWEST,),
     'test_live.py': ALL,
     'test_live_churn.py': (NEWEST,),
@@ -47,7 +49,6 @@ TESTS = {
     'test_live_lines.py': ALL,
     'test_names.py': ALL,
     'test_perf_live.py': ALL,
-    'test_perfmap_follow.py': BOTH,
     'test_plain.py': ALL,
     'test_precompiled.py': ALL,
     'test_record.py': ALL,

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/native-names.h"
+
+#include "moment/moment.h"
+#include "symbols/code-places.h"
+#include "util/fd.h"
+#include "util/libc-extras.h"
+#include "util/printable-string.h"
+#include "util/proc.h"
+
+#include <string.h>
+
+/* us: /proc is not read more often. */
+#define REFRESH_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
+
+struct NativeNames {
+        pid_t pid;
+        int pidfd;          /* owned */
+        gint64 next;        /* us of g_get_monotonic_time(): when to look again */
+        uint64_t time;      /* of the mappings of now: how often they were other ones */
+        char *maps;         /* owned: the text that NOW was made of */
+        Moment *now;        /* owned: has the mappings of now, sorted */
+        PerfFeatures none;  /* owned: without build ids, device and inode count */
+        DebugFiles *debug;  /* owned */
+        DebugFinder finder; /* on DEBUG */
+        KernelSymbols *kernel;
+        AddressSpaces *spaces;
+        CodePlaces *places;
+};
+
+/* Files, and the vDSO. Code in other memory is not native, or has no symbols. */
+static bool mapping_is_of_file(const MomentMapping *mapping)
+{
+        return (mapping->path[0] == '/' && mapping->inode &&
+                mapping_kind_of_dso(mapping->path) != MAPPING_JITTED) ||
+               g_str_equal(mapping->path, "[vdso]");
+}
+
+static bool native_names_has(const NativeNames *names, const MomentMapping *mapping)
+{
+        const SpaceMapping *found =
+                address_spaces_find(names->spaces, names->pid, names->time, mapping->begin);
+        const MappedFile *file = found ? address_spaces_file(names->spaces, found->file) : NULL;
+
+        return file && found->begin == mapping->begin && found->end == mapping->end &&
+               found->offset == mapping->offset && file->inode == mapping->inode &&
+               file->major == mapping->major && file->minor == mapping->minor &&
+               g_str_equal(file->path, mapping->path);
+}
+
+/* Those that are not known yet hide what was there before. */
+static void native_names_take(NativeNames *names)
+{
+        g_autoptr(GArray) added = g_array_new(FALSE, FALSE, sizeof(MappingRecord));
+        guint i;
+
+        names->time++;
+        for (i = 0; i < names->now->mappings->len; i++) {
+                const MomentMapping *mapping =
+                        &g_array_index(names->now->mappings, MomentMapping, i);
+                const MappingRecord record = {
+                        .pid = names->pid,
+                        .address = mapping->begin,
+                        .size = mapping->end - mapping->begin,
+                        .offset = mapping->offset,
+                        .major = mapping->major,
+                        .minor = mapping->minor,
+                        .inode = mapping->inode,
+                        .is_executable = true,
+                        .path = mapping->path,
+                };
+
+                if (mapping_is_of_file(mapping) && !native_names_has(names, mapping))
+                        g_array_append_val(added, record);
+        }
+        for (i = 0; i < added->len; i++)
+                address_spaces_add(names->spaces, &g_array_index(added, MappingRecord, i),
+                                   names->time);
+}
+
+void native_names_refresh(NativeNames *names)
+{
+        const gint64 now = g_get_monotonic_time();
+        size_t n;
+        char *maps;
+
+        if (now < names->next)
+                return;
+        names->next = now + REFRESH_PAUSE;
+        maps = proc_read_file(names->pid, "maps", PROC_MAX_MAPS, &n);
+        /* Another process can have the pid by now; one that ends has no mappings. */
+        if (!maps || !n || proc_has_ended(names->pidfd) || g_strcmp0(maps, names->maps) == 0) {
+                g_free(maps);
+                return;
+        }
+        g_free(names->maps);
+        names->maps = maps;
+        moment_free(names->now);
+        names->now = moment_new(names->pid);
+        moment_take_maps(names->now, maps);
+        native_names_take(names);
+}
+
+NativeNames *native_names_new(pid_t pid, const GPtrArray *symbols)
+{
+        NativeNames *names = g_new0(NativeNames, 1);
+
+        names->pid = pid;
+        names->pidfd = pidfd_open(pid, 0);
+        perf_features_init(&names->none);
+        names->debug = debug_files_new(symbols);
+        names->finder = debug_files_finder(names->debug);
+        names->kernel = kernel_symbols_new(&names->none);
+        names->spaces = address_spaces_new();
+        names->places = code_places_new(names->spaces, &names->none, names->kernel, &names->finder);
+        if (names->pidfd >= 0)
+                native_names_refresh(names);
+        if (names->now)
+                return names;
+        native_names_free(names);
+        return NULL;
+}
+
+void native_names_free(NativeNames *names)
+{
+        if (!names)
+                return;
+        code_places_free(names->places);
+        address_spaces_free(names->spaces);
+        kernel_symbols_free(names->kernel);
+        debug_files_free(names->debug);
+        perf_features_deinit(&names->none);
+        moment_free(names->now);
+        g_free(names->maps);
+        fd_clear(&names->pidfd);
+        g_free(names);
+}
+
+/* NULL: nothing is mapped executable there now. */
+static const MomentMapping *native_names_mapping(const NativeNames *names, uint64_t address)
+{
+        const GArray *mappings = names->now->mappings;
+        guint low = 0, high = mappings->len;
+
+        while (low < high) {
+                const guint middle = low + (high - low) / 2;
+                const MomentMapping *mapping = &g_array_index(mappings, MomentMapping, middle);
+
+                if (address < mapping->begin)
+                        high = middle;
+                else if (address >= mapping->end)
+                        low = middle + 1;
+                else
+                        return mapping;
+        }
+        return NULL;
+}
+
+bool native_names_append(NativeNames *names, uint64_t address, GString *out)
+{
+        const MomentMapping *mapping = native_names_mapping(names, address);
+        const char *name;
+        CodePlace place;
+
+        if (!mapping || !mapping_is_of_file(mapping) ||
+            !code_places_find(names->places, names->pid, names->time, address, /* is_user= */ true,
+                              &place) ||
+            place.is_kernel)
+                return false;
+        if (place.symbol) {
+                printable_append(out, place.symbol);
+                g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x",
+                                       (guint64)(address - place.start));
+                return true;
+        }
+        name = strrchr(mapping->path, '/');
+        g_string_append_c(out, '[');
+        printable_append(out, name ? name + 1 : "vdso");
+        g_string_append_printf(out, "]+0x%" G_GINT64_MODIFIER "x",
+                               (guint64)(address - mapping->begin + mapping->offset));
+        return true;
+}
