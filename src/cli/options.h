@@ -43,6 +43,8 @@ typedef enum Option {
         OPTION_DIFF,
         OPTION_TIERS,
         OPTION_EXPLAIN,
+        OPTION_REGISTERS,
+        OPTION_DEBUGGER,
         OPTION_SUMMARY,
         OPTION_ANNOTATE,
         OPTION_MAP,

@@ -160,7 +160,7 @@ static bool naming_survey(Naming *naming, GError **error)
 {
         const SampleFileCalls calls = {naming_take_record, naming_take_sample, naming};
         g_autoptr(MethodCodes) codes = NULL;
-        StackSources sources = {.debug = &naming->finder};
+        StackSources sources = {.debug = &naming->finder, .frames = naming->job->frames};
         MethodFinder methods;
         bool ok;
 

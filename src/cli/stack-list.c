@@ -227,13 +227,13 @@ static void frame_append_json(GString *out, const Entry *entry, const NamedFrame
         else
                 g_string_append(out, ",\"line\":null");
         json_append_member(out, "source", text_frame_source(entry, frame));
-        g_string_append_printf(out, ",\"is_certain\":%s}", frame->is_marked ? "false" : "true");
+        g_string_append_printf(out, ",\"is_certain\":%s", frame->is_marked ? "false" : "true");
 }
 
-static void stack_list_print_json(const StackList *list)
+static void stack_list_print_json(const StackList *list, const StackView *view)
 {
         g_autoptr(GString) line = g_string_new(NULL);
-        guint i;
+        guint i, next;
         size_t j;
 
         for (i = 0; i < list->threads->len; i++) {
@@ -242,6 +242,7 @@ static void stack_list_print_json(const StackList *list)
                 g_string_printf(line, "{\"tid\":%d", (int)thread->tid);
                 json_append_member(line, "name", thread->name);
                 g_string_append(line, ",\"frames\":[");
+                next = 0;
                 for (j = 0; j < thread->n; j++) {
                         const Entry *entry = &thread->entries[j];
 
@@ -249,6 +250,12 @@ static void stack_list_print_json(const StackList *list)
                                 g_string_append_c(line, ',');
                         frame_append_json(line, entry,
                                           &g_array_index(list->frames, NamedFrame, entry->frame));
+                        if (view->registers) {
+                                g_string_append(line, ",\"registers\":");
+                                stack_registers_append_json(line, view->registers, thread->tid,
+                                                            entry->ip, &next);
+                        }
+                        g_string_append_c(line, '}');
                 }
                 g_string_append(line, "]}");
                 output_line(line->str, line->len);
@@ -259,7 +266,7 @@ void stack_list_print(StackList *list, const StackView *view)
 {
         g_array_sort(list->threads, thread_compare);
         if (view->is_json)
-                stack_list_print_json(list);
+                stack_list_print_json(list, view);
         else
                 stack_list_print_text(list, view);
 }

@@ -5,6 +5,7 @@
  * Stack list: the threads of a process with their named frames
  */
 
+#include "cli/stack-registers.h"
 #include "perf/sample-sink.h"
 
 #include <glib.h>
@@ -19,9 +20,10 @@ typedef struct StackList {
 /* What is shown of them. */
 typedef struct StackView {
         bool is_json;
-        bool is_each;    /* text: threads with equal stacks are printed apart */
-        bool has_tier;   /* text */
-        bool has_source; /* text */
+        const StackRegisters *registers; /* borrowed, JSON: of the frames; NULL: not shown */
+        bool is_each;                    /* text: threads with equal stacks are printed apart */
+        bool has_tier;                   /* text */
+        bool has_source;                 /* text */
 } StackView;
 
 void stack_list_init(StackList *list);

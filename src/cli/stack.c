@@ -13,6 +13,7 @@
 #include "cli/stack-list.h"
 #include "cli/verbs.h"
 #include "moment/core-file.h"
+#include "moment/debugger-threads.h"
 #include "moment/process-stop.h"
 #include "record/attendance.h"
 #include "util/fd.h"
@@ -22,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -29,6 +31,7 @@ typedef struct StackJob {
         const Options *options;
         pid_t pid;
         bool is_core;           /* of a core file, not a process that runs */
+        bool is_debugged;       /* a debugger has stopped it: it answers nobody */
         bool is_over;           /* of the process of the core: no more events come */
         Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
         JitMemory *memory;      /* owned: the same with such a daemon */
@@ -104,12 +107,36 @@ static void stack_want_horizon(void)
                 json_decref(holder_client_answer(fd, /* error= */ NULL));
 }
 
+/* What a debugger writes to our stdin. */
+static bool stack_take_debugged(StackJob *job, GError **error)
+{
+        g_autofree char *text = g_malloc(DEBUGGER_THREADS_MAX_TEXT + 1);
+        const Options *options = job->options;
+        size_t n;
+
+        n = fread(text, 1, DEBUGGER_THREADS_MAX_TEXT + 1, stdin);
+        job->moment = moment_of_debugger(job->pid, text, n, error);
+        if (!job->moment)
+                return false;
+        if (options->socket || options->trace || stack_is_known(job)) {
+                job->memory = jit_memory_new();
+                jit_memory_keep(job->memory, job->pid);
+        } else
+                message_print("clrsym",
+                              "no daemon knows process %d: only native and precompiled code is "
+                              "named; end the debugger, run clrsym attach %d, and start it again",
+                              (int)job->pid, (int)job->pid);
+        return true;
+}
+
 /* Whoever has the names knows the code before the stop, so that the stop is short. */
 static bool stack_take_process(StackJob *job, GError **error)
 {
         const Options *options = job->options;
         g_autoptr(GError) failure = NULL;
 
+        if (job->is_debugged)
+                return stack_take_debugged(job, error);
         if (!process_stop_check(job->pid, error))
                 return false;
         if (options->socket || (!options->trace && stack_is_known(job))) {
@@ -179,6 +206,8 @@ static bool stack_take_core(StackJob *job, GError **error)
                 return false;
         }
         job->pid = job->moment->pid;
+        job->memory = jit_memory_new();
+        jit_memory_keep_core(job->memory, job->moment, fd);
         handle = stack_open(job, &failure);
         if (failure) {
                 g_propagate_error(error, g_steal_pointer(&failure));
@@ -203,13 +232,15 @@ static void stack_print_notes(const StackJob *job)
 
         for (i = 0; i < moment->notes->len; i++)
                 message_print("clrsym", "%s", (const char *)moment->notes->pdata[i]);
-        if (options_has(job->options, OPTION_VERBOSE) && !job->is_core)
+        if (options_has(job->options, OPTION_VERBOSE) && !job->is_core && !job->is_debugged)
                 message_print("clrsym", "process %d was stopped for %.3f ms, with %u threads",
                               (int)job->pid, (double)moment->stop / 1e6, moment->threads->len);
 }
 
-static bool stack_name(const StackJob *job, StackList *list, GError **error)
+static bool stack_name(const StackJob *job, StackList *list, StackRegisters *registers,
+                       GError **error)
 {
+        const FrameTaker taker = stack_registers_taker(registers);
         const SampleSink sink = stack_list_sink(list);
         FD_AUTO int fd = memfd_create("stacks", MFD_CLOEXEC);
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
@@ -218,6 +249,7 @@ static bool stack_name(const StackJob *job, StackList *list, GError **error)
                 .options = &naming,
                 .input = path,
                 .sink = &sink,
+                .frames = &taker,
                 .memory = job->memory,
                 .is_own = !job->is_core,
                 .is_over = true,
@@ -232,7 +264,8 @@ static bool stack_name(const StackJob *job, StackList *list, GError **error)
                 naming.given |= OPTION_BIT(OPTION_FORCE);
         }
         /* Events of the time of the stop may be on their way to another daemon. */
-        naming_job.is_over = job->attendance || job->options->trace || job->is_over;
+        naming_job.is_over =
+                job->attendance || job->options->trace || job->is_over || job->is_debugged;
         if (!naming_job.is_over)
                 stack_want_horizon();
         return moment_write(job->moment, fd, error) && perf_naming_run(&naming_job, error);
@@ -240,7 +273,9 @@ static bool stack_name(const StackJob *job, StackList *list, GError **error)
 
 static bool stack_run(StackJob *job, GError **error)
 {
+        StackRegisters registers;
         const StackView view = {
+                .registers = options_has(job->options, OPTION_REGISTERS) ? &registers : NULL,
                 .is_json = options_has(job->options, OPTION_JSON),
                 .is_each = options_has(job->options, OPTION_ALL),
                 .has_tier = options_has(job->options, OPTION_TIERS),
@@ -253,10 +288,12 @@ static bool stack_run(StackJob *job, GError **error)
                 return false;
         stack_print_notes(job);
         stack_list_init(&list);
-        ok = stack_name(job, &list, error);
+        stack_registers_init(&registers);
+        ok = stack_name(job, &list, &registers, error);
         if (ok)
                 stack_list_print(&list, &view);
         stack_list_deinit(&list);
+        stack_registers_deinit(&registers);
         return ok;
 }
 
@@ -269,6 +306,7 @@ bool verb_stack(const Options *options, GError **error)
         stack.is_core =
                 !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
         stack.pid = (pid_t)pid;
+        stack.is_debugged = !stack.is_core && options_has(options, OPTION_DEBUGGER);
         ok = stack_run(&stack, error);
         attendance_free(stack.attendance);
         jit_memory_free(stack.memory);

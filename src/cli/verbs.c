@@ -190,7 +190,7 @@ static const Verb VERBS[] = {
         {.name = "stack",
          .run = verb_stack,
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
-                         BIT(TIERS) | BIT(EXPLAIN) | LINE_OPTIONS,
+                         BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) | LINE_OPTIONS,
                  STACK_TEXTS},
          .arguments = "PID|CORE",
          .min_arguments = 1,

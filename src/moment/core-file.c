@@ -2,6 +2,7 @@
 #include "moment/core-file.h"
 
 #include "metadata/byte-cursor.h"
+#include "perf/mapping-kind.h"
 #include "util/elf-file.h"
 
 #include <elf.h>
@@ -338,7 +339,8 @@ static int core_file_before(const Core *core, uint64_t address)
 static void core_add_mapping(Core *core, uint64_t begin, uint64_t end, int number)
 {
         const CoreFile *file = number >= 0 ? &g_array_index(core->files, CoreFile, number) : NULL;
-        MomentMapping mapping = {.begin = begin, .end = end};
+        /* As perf has the offset of memory of no file. */
+        MomentMapping mapping = {.begin = begin, .end = end, .offset = begin};
         unsigned n;
 
         if (file) {
@@ -358,6 +360,21 @@ static void core_add_mapping(Core *core, uint64_t begin, uint64_t end, int numbe
         core->n_without_id += file && !mapping.n_build_id && strstr(file->path, ".so");
         mapping.path = g_strdup(file ? file->path : "");
         g_array_append_val(core->moment->mappings, mapping);
+}
+
+/* The memory from BEGIN to END, of SEGMENT, is mapped from FILE; NULL: from none. */
+static void core_take_code(Core *core, const Elf64_Phdr *segment, const CoreFile *file,
+                           uint64_t begin, uint64_t end)
+{
+        const uint64_t at = begin - segment->p_vaddr;
+        const MomentCode code = {
+                .offset = file ? file->offset + (begin - file->begin) : begin,
+                .place = segment->p_offset + at,
+                .n = at < segment->p_filesz ? MIN(end - begin, segment->p_filesz - at) : 0,
+        };
+
+        if (code.n && (!file || mapping_kind_of_dso(file->path) == MAPPING_JITTED))
+                g_array_append_val(core->moment->code, code);
 }
 
 /* The executable memory, in pieces: each of one file, or of none. */
@@ -387,6 +404,7 @@ static void core_find_mappings(Core *core)
                                 until = MIN(until,
                                             g_array_index(core->files, CoreFile, next).begin);
                         core_add_mapping(core, at, until, is_in ? before : -1);
+                        core_take_code(core, segment, is_in ? file : NULL, at, until);
                         at = until;
                 }
         }

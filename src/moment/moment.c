@@ -29,6 +29,7 @@ Moment *moment_new(pid_t pid)
         g_array_set_clear_func(moment->threads, thread_clear);
         moment->mappings = g_array_new(FALSE, TRUE, sizeof(MomentMapping));
         g_array_set_clear_func(moment->mappings, mapping_clear);
+        moment->code = g_array_new(FALSE, FALSE, sizeof(MomentCode));
         moment->notes = g_ptr_array_new_with_free_func(g_free);
         return moment;
 }
@@ -39,6 +40,7 @@ void moment_free(Moment *moment)
                 return;
         g_array_unref(moment->threads);
         g_array_unref(moment->mappings);
+        g_array_unref(moment->code);
         g_ptr_array_unref(moment->notes);
         g_free(moment);
 }

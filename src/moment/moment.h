@@ -62,6 +62,13 @@ typedef struct MomentMapping {
         char *path; /* owned: in the mount namespace of the process; empty: anonymous */
 } MomentMapping;
 
+/* Memory in which the runtime has compiled code, as far as a core file has it. */
+typedef struct MomentCode {
+        uint64_t offset; /* in the runtime's file in memory; of no file: the address */
+        uint64_t place;  /* in the core file */
+        uint64_t n;      /* bytes */
+} MomentCode;
+
 typedef struct Moment {
         pid_t pid;
         uint64_t time;        /* ns of the kernel's CLOCK_MONOTONIC, as perf has it */
@@ -71,6 +78,7 @@ typedef struct Moment {
         uint32_t max_stack;   /* bytes that were copied of a stack at most */
         GArray *threads;      /* owned, of MomentThread */
         GArray *mappings;     /* owned, of MomentMapping */
+        GArray *code;         /* owned, of MomentCode */
         GPtrArray *notes;     /* owned strings: threads that are missing, and why */
 } Moment;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "moment/process-stop.h"
 
+#include "moment/debugger-threads.h"
 #include "util/clock.h"
 #include "util/proc-stat.h"
 #include "util/proc.h"
@@ -221,6 +222,19 @@ static int range_compare(const void *key, const void *element)
         return address < range->begin ? -1 : address >= range->end;
 }
 
+/* From the stack pointer of THREAD to the end of what is mapped there. */
+static void moment_copy_stack(const Moment *moment, MomentThread *thread, const GArray *ranges,
+                              uint8_t *buffer)
+{
+        const MapRange *range = bsearch(&thread->registers[MOMENT_SP], ranges->data, ranges->len,
+                                        sizeof(*range), range_compare);
+        uint64_t size = moment->max_stack;
+
+        if (range)
+                size = MIN(size, range->end - thread->registers[MOMENT_SP]);
+        thread_copy_stack(thread, moment->pid, buffer, (size_t)size);
+}
+
 static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArray *ranges,
                           uint8_t *buffer)
 {
@@ -228,8 +242,6 @@ static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArra
         MomentThread thread = {.tid = from->tid};
         struct user_regs_struct registers;
         struct iovec area = {&registers, sizeof(registers)};
-        uint64_t size = moment->max_stack;
-        const MapRange *range;
 
         if (ptrace(PTRACE_GETREGSET, from->tid, NT_PRSTATUS, &area) < 0)
                 return;
@@ -238,12 +250,17 @@ static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArra
                 return;
         }
         thread_take_registers(&registers, thread.registers);
-        range = bsearch(&thread.registers[MOMENT_SP], ranges->data, ranges->len, sizeof(*range),
-                        range_compare);
-        if (range)
-                size = MIN(size, range->end - thread.registers[MOMENT_SP]);
-        thread_copy_stack(&thread, moment->pid, buffer, (size_t)size);
+        moment_copy_stack(moment, &thread, ranges, buffer);
         g_array_append_val(moment->threads, thread);
+}
+
+/* It is the moment of now, with N threads. */
+static void moment_begin(Moment *moment, unsigned n)
+{
+        moment->time = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - proc_own_clock_ahead());
+        moment->time_of_day = (uint64_t)clock_ns(CLOCK_REALTIME);
+        moment->max_stack =
+                (uint32_t)MIN(MOMENT_MAX_STACK, (MOMENT_MAX_STACKS / MAX(n, 1u)) & ~UINT64_C(7));
 }
 
 static void stop_copy(ProcessStop *stop)
@@ -254,10 +271,7 @@ static void stop_copy(ProcessStop *stop)
         size_t n;
         guint i;
 
-        moment->time = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - proc_own_clock_ahead());
-        moment->time_of_day = (uint64_t)clock_ns(CLOCK_REALTIME);
-        moment->max_stack = (uint32_t)MIN(
-                MOMENT_MAX_STACK, (MOMENT_MAX_STACKS / MAX(stop->threads->len, 1u)) & ~UINT64_C(7));
+        moment_begin(moment, stop->threads->len);
         stop->maps = proc_read_file(moment->pid, "maps", PROC_MAX_MAPS, &n);
         ranges = maps_read_ranges(stop->maps);
         for (i = 0; i < stop->threads->len; i++) {
@@ -439,6 +453,39 @@ Moment *moment_of_process(pid_t pid, GError **error)
         return NULL;
 }
 
+Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error)
+{
+        g_autofree uint8_t *buffer = g_malloc(MOMENT_MAX_STACK);
+        g_autofree char *status = status_of(pid), *maps = NULL;
+        g_autoptr(Moment) moment = NULL;
+        g_autoptr(GArray) ranges = NULL;
+        uint32_t tracer = 0;
+        size_t n_maps;
+        guint i;
+
+        if (!process_stop_check(pid, error))
+                return NULL;
+        if (!status || proc_status_numbers(status, "TracerPid", &tracer, 1) != 1 || !tracer) {
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "no debugger has stopped process %d: without --debugger, clrsym stops "
+                            "it",
+                            (int)pid);
+                return NULL;
+        }
+        moment = moment_new(pid);
+        if (!debugger_threads_read(moment, text, n, error))
+                return NULL;
+        maps = proc_read_file(pid, "maps", PROC_MAX_MAPS, &n_maps);
+        ranges = maps_read_ranges(maps);
+        moment_begin(moment, moment->threads->len);
+        for (i = 0; i < moment->threads->len; i++)
+                moment_copy_stack(moment, &g_array_index(moment->threads, MomentThread, i), ranges,
+                                  buffer);
+        if (maps)
+                moment_take_maps(moment, maps);
+        return g_steal_pointer(&moment);
+}
+
 #else
 
 bool process_stop_check(pid_t pid, GError **error)
@@ -450,6 +497,12 @@ bool process_stop_check(pid_t pid, GError **error)
 }
 
 Moment *moment_of_process(pid_t pid, GError **error)
+{
+        process_stop_check(pid, error);
+        return NULL;
+}
+
+Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error)
 {
         process_stop_check(pid, error);
         return NULL;

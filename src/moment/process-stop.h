@@ -28,3 +28,10 @@ bool process_stop_check(pid_t pid, GError **error);
  * Threads that did not stop in time are among the notes.
  */
 Moment *moment_of_process(pid_t pid, GError **error);
+
+/*
+ * The threads that a debugger has stopped, of process PID, as its TEXT of N bytes has them
+ * (moment/debugger-threads.h). Nothing is stopped here. NULL with ERROR set: the same, or no
+ * debugger has the process, or the text is wrong.
+ */
+Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error);

@@ -5,6 +5,7 @@
 #include "util/rootfs.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,13 +15,30 @@
 /* What the runtime calls the file, as links of /proc have it. */
 #define FILE_NAME "/memfd:doublemapper"
 
+typedef struct MemoryFile {
+        int fd;       /* owned */
+        GArray *code; /* owned, of MomentCode: the parts that a core file has; NULL: it is the
+                       * runtime's file */
+} MemoryFile;
+
 struct JitMemory {
-        GHashTable *files; /* owned: pid -> descriptor, owned */
+        GHashTable *files; /* owned: pid -> owned MemoryFile */
 };
 
 static void memory_close(void *data)
 {
-        close(GPOINTER_TO_INT(data));
+        MemoryFile *file = data;
+
+        close(file->fd);
+        g_clear_pointer(&file->code, g_array_unref);
+        g_free(file);
+}
+
+static void memory_add(JitMemory *memory, pid_t pid, int fd, GArray *code)
+{
+        const MemoryFile file = {fd, code};
+
+        g_hash_table_insert(memory->files, GINT_TO_POINTER(pid), g_memdup2(&file, sizeof(file)));
 }
 
 JitMemory *jit_memory_new(void)
@@ -80,7 +98,7 @@ void jit_memory_keep(JitMemory *memory, pid_t pid)
                         fd = memory_open(link);
                 }
         if (fd >= 0)
-                g_hash_table_insert(memory->files, GINT_TO_POINTER(pid), GINT_TO_POINTER(fd));
+                memory_add(memory, pid, fd, NULL);
         if (directory)
                 closedir(directory);
 }
@@ -90,11 +108,37 @@ bool jit_memory_has(const JitMemory *memory, pid_t pid)
         return g_hash_table_contains(memory->files, GINT_TO_POINTER(pid));
 }
 
+void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd)
+{
+        const int own = moment->code->len ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+        if (own >= 0)
+                memory_add(memory, moment->pid, own, g_array_ref(moment->code));
+}
+
+/* The place in FILE of N bytes that are at OFFSET of the runtime's file; UINT64_MAX: it lacks them.
+ */
+static uint64_t memory_place(const MemoryFile *file, uint64_t offset, size_t n)
+{
+        guint i;
+
+        if (!file->code)
+                return offset;
+        for (i = 0; i < file->code->len; i++) {
+                const MomentCode *code = &g_array_index(file->code, MomentCode, i);
+
+                if (offset >= code->offset && offset - code->offset < code->n &&
+                    n <= code->n - (offset - code->offset))
+                        return code->place + (offset - code->offset);
+        }
+        return UINT64_MAX;
+}
+
 bool jit_memory_read(const JitMemory *memory, pid_t pid, uint64_t offset, void *ret, size_t n)
 {
-        gpointer fd;
+        const MemoryFile *file = g_hash_table_lookup(memory->files, GINT_TO_POINTER(pid));
+        const uint64_t place = file ? memory_place(file, offset, n) : UINT64_MAX;
 
-        return offset <= INT64_MAX && n <= SSIZE_MAX &&
-               g_hash_table_lookup_extended(memory->files, GINT_TO_POINTER(pid), NULL, &fd) &&
-               pread(GPOINTER_TO_INT(fd), ret, n, (off_t)offset) == (ssize_t)n;
+        return place <= INT64_MAX && n <= SSIZE_MAX &&
+               pread(file->fd, ret, n, (off_t)place) == (ssize_t)n;
 }

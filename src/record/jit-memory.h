@@ -6,9 +6,11 @@
  * processes
  *
  * .NET maps what it compiles twice, to write it and to execute it, from a file in memory ("memfd").
- * A descriptor of that file has the code also once the process has ended. With
+ * A descriptor of that file has the code also once the process has ended; so has a core file. With
  * DOTNET_EnableWriteXorExecute=0 there is no such file.
  */
+
+#include "moment/moment.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -28,6 +30,8 @@ void jit_memory_free(JitMemory *memory);
 /* Process PID has a runtime. Does nothing if its file is kept already, or is not to be had, or
  * MEMORY is NULL. */
 void jit_memory_keep(JitMemory *memory, pid_t pid);
+/* The core file FD, borrowed, has the memory of the process of MOMENT. */
+void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd);
 /* Is the file of process PID kept? */
 bool jit_memory_has(const JitMemory *memory, pid_t pid);
 /* Copies the N bytes at OFFSET of the file of process PID. False: they are not there. */

@@ -27,6 +27,7 @@ struct StackWalk {
         CallFrames *frames;
         ImageFrames *images;
         const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
+        const FrameTaker *taker;     /* borrowed; NULL: nobody wants registers */
         GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
         GArray *hidden;              /* owned, of OsrCaller */
         StackCounts counts;
@@ -38,6 +39,7 @@ struct StackWalk {
         bool is_missing;        /* a file with frames of this sample */
         bool is_spent;          /* the process of this sample has cost too much */
         bool is_uncertain;      /* the caller of this frame */
+        bool is_guess;          /* the caller of a frame of this sample so far is one */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample ends before the callers do */
         uint64_t callers[MAX_CALLERS + 1];
@@ -158,19 +160,22 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
                                    .end = mapping->end,
                                    .offset = mapping->offset};
         const MappingKind kind = stack_walk_kind(walk, mapping);
-        MethodCode code;
+        MethodCode code = {0};
         uint64_t start;
 
         if (kind == MAPPING_IMAGE || kind == MAPPING_OTHER)
                 return image_frames_find(walk->images, sample->pid, mapping, address, is_leaf, ret);
-        if (kind != MAPPING_JITTED || !walk->methods)
+        if (kind != MAPPING_JITTED || !walk->methods) {
+                walk->is_guess |= kind == MAPPING_JITTED;
                 return FRAME_CODE_POINTER;
+        }
         switch (walk->methods->find(walk->methods->data, &place, &code, &start)) {
         case METHOD_FOUND:
                 return frame_code_read(&code, (size_t)(address - start), is_leaf, ret);
         case METHOD_UNKNOWN:
                 return FRAME_CODE_UNKNOWN;
         case METHOD_UNREAD:
+                walk->is_guess |= !code.is_continued;
                 break;
         }
         return FRAME_CODE_POINTER;
@@ -206,6 +211,7 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
                         : call_frames_find(walk->frames, sample->pid, mapping, address, &frame);
 
         walk->is_uncertain = false;
+        walk->is_guess |= search == FRAMES_MISSING || search == FRAMES_SPENT;
         walk->is_missing |= search == FRAMES_MISSING;
         walk->is_spent |= search == FRAMES_SPENT;
         if (search == FRAMES_FOUND)
@@ -225,6 +231,25 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
                 break;
         }
         return registers_step_pointer(registers, stack);
+}
+
+static void stack_walk_take(const StackWalk *walk, int32_t tid, uint64_t address,
+                            const Registers *registers, bool is_hidden)
+{
+        if (walk->taker && !walk->is_guess)
+                walk->taker->take(walk->taker->data, tid, address, registers, is_hidden);
+}
+
+/* The registers of a hidden caller: its callee's frame ends at SP. */
+static void stack_walk_take_hidden(const StackWalk *walk, const OsrCaller *row, uint64_t sp,
+                                   uint64_t frame)
+{
+        Registers registers = {0};
+
+        registers_set(&registers, REGISTER_PC, row->caller);
+        registers_set(&registers, REGISTER_SP, sp);
+        registers_set(&registers, REGISTER_FP, frame);
+        stack_walk_take(walk, row->tid, row->caller, &registers, /* is_hidden= */ true);
 }
 
 static void stack_walk_add_hidden(StackWalk *walk, const OsrCaller *row)
@@ -261,6 +286,7 @@ static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, St
                 if (address_spaces_find(walk->spaces, sample->pid, sample->time, row.caller - 1)) {
                         row.distance = at - pointer;
                         stack_walk_add_hidden(walk, &row);
+                        stack_walk_take_hidden(walk, &row, at + 2 * sizeof(at), frame);
                 }
         }
 }
@@ -285,6 +311,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
         walk->counts.n_samples++;
         walk->is_missing = false;
         walk->is_spent = false;
+        walk->is_guess = false;
         while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
                 const uint64_t pc = registers.values[REGISTER_PC];
                 /* The call is before its return address. */
@@ -301,10 +328,13 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                         break;
                 /* Readers look a caller up at the call, one byte before. */
                 walk->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
+                stack_walk_take(walk, sample->tid, walk->callers[n], &registers,
+                                /* is_hidden= */ false);
                 n++;
                 step = mapping ? stack_walk_step(walk, sample, &registers, &stack, mapping, address,
                                                  step == REGISTERS_SIGNAL)
                                : registers_step_pointer(&registers, &stack);
+                walk->is_guess |= !mapping || walk->is_uncertain;
                 if (step == REGISTERS_END)
                         break;
                 if (mapping && walk->is_uncertain && n < MAX_CALLERS)
@@ -568,6 +598,7 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
         walk->data = data;
         walk->spaces = spaces;
         walk->methods = sources->methods;
+        walk->taker = sources->frames;
         walk->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         walk->hidden = g_array_new(FALSE, FALSE, sizeof(OsrCaller));
         stack_pairs_init(&walk->pairs);

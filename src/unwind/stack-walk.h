@@ -18,6 +18,7 @@
 #include "perfdata/perf-sample.h"
 #include "unwind/call-frames.h"
 #include "unwind/method-finder.h"
+#include "unwind/registers.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,10 +39,23 @@ typedef struct StackCounts {
 void stack_counts_deinit(StackCounts *counts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StackCounts, stack_counts_deinit)
 
+/* Somebody who wants the registers of the frames, too. */
+typedef struct FrameTaker {
+        /*
+         * A frame of thread TID, in the order of the walk; ADDRESS as the chain has it. No frame
+         * comes after one whose caller is a guess. IS_HIDDEN: one that the next frame may stand
+         * for, see perf/osr-callers.h.
+         */
+        void (*take)(void *data, int32_t tid, uint64_t address, const Registers *registers,
+                     bool is_hidden);
+        void *data;
+} FrameTaker;
+
 /* Sources besides the recording and the mapped files; all borrowed. */
 typedef struct StackSources {
         const MethodFinder *methods; /* NULL: the code of compiled methods is not known */
         const DebugFinder *debug;    /* NULL: no debug files are to be used */
+        const FrameTaker *frames;    /* NULL: nobody wants them */
 } StackSources;
 
 /* Are callers found in copies of stacks of the machine of a recording? NULL: of this machine. */

@@ -368,7 +368,7 @@ static int check_progress(uint64_t n_read, uint64_t n_total, void *data)
 static GPtrArray *file_read_chains(const MethodFinder *methods, StackCounts *ret_counts)
 {
         const SampleFileCalls calls = {.sample = sample_ignore};
-        const StackSources sources = {methods, NULL};
+        const StackSources sources = {.methods = methods};
         GPtrArray *chains = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         g_autoptr(GError) error = NULL;
         uint64_t n_read = 0;
