@@ -40,6 +40,7 @@ TESTS = {
     'test_doctor.py': ALL,
     'test_eventpipe.py': ALL,
     'test_feed_live.py': (NEWEST,),
+    'test_gdb.py': BOTH,
     'test_harmless.py': BOTH,
     'test_kept_map.py': BOTH,
     'test_killed_together.py': (NEWEST,),
