@@ -183,7 +183,8 @@ class Walks:
             raise Trouble(f'clrsym has not answered within {TIMEOUT.value} s (set clrsym timeout SECONDS)') from None
         except OSError as error:
             raise Trouble(f'{command[0]} cannot be run: {error.strerror}') from None
-        for line in done.stderr.splitlines():
+        # A stack that is longer than its copy is read in parts.
+        for line in (line for line in done.stderr.splitlines() if 'stacks are longer' not in line):
             self.tell(line.removeprefix('clrsym: '))
         if not done.stdout:
             raise Trouble(self.told[-1] if done.stderr and self.told else f'{command[0]} has printed nothing')
