@@ -17,6 +17,7 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 # How exposed `systemd-analyze security` may find a service, in tenths.
 EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
             'clrsym-holder.service': 16, 'clrsym-attach.service': 14,
+            'clrsym-coredump@.service': 12,
             # perf looks at everything.
             'clrsym-record@.service': 49}
 # Each socket: its path, who may connect, its name. Programs rely on them.

@@ -37,6 +37,7 @@ TESTS = {
     'test_collections.py': ALL,
     # For musl: those whose LTTng providers want another library each.
     'test_containers.py': ('8', OWN, NEWEST),
+    'test_coredump.py': (OWN,),
     'test_doctor.py': ALL,
     'test_eventpipe.py': ALL,
     'test_feed_live.py': (NEWEST,),

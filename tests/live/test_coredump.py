@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""clrsym-coredump: the entry of systemd-coredump of a .NET program, in a journal file that systemd's own tools wrote and
+read, becomes a second entry with the named stacks."""
+
+import lzma
+import os
+import pathlib
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+import test_stack  # pylint: disable=wrong-import-position
+
+PROGRAM = HERE.parent.parent / 'share/coredump/clrsym-coredump'
+WRITER = pathlib.Path('/lib/systemd/systemd-journal-remote')
+CRASH = 'fc2e22bc6ee647b6b90729ab34a250b1'
+INVOCATION = '0123456789abcdef0123456789abcdef'
+FEW = 3
+
+
+def write_journal(path, fields):
+    """A journal file with one entry, as systemd's export format has it."""
+    boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip().replace('-', '')
+    text = f'__REALTIME_TIMESTAMP={time.time_ns() // 1000}\n__MONOTONIC_TIMESTAMP={time.monotonic_ns() // 1000}\n_BOOT_ID={boot}\n'.encode()
+    for name, value in fields.items():
+        data = value.encode()
+        text += name.encode() + b'\n' + struct.pack('<Q', len(data)) + data + b'\n'
+    subprocess.run([WRITER, '-o', path, '-'], input=text + b'\n', check=True, capture_output=True)
+
+
+def read_message(data):
+    """The fields of a message to journald."""
+    fields = {}
+    while data:
+        name, _, rest = data.partition(b'\n')
+        length = struct.unpack_from('<Q', rest)[0]
+        fields[name.decode()] = rest[8:8 + length].decode()
+        data = rest[8 + length + 1:]
+    return fields
+
+
+def entry(tap, place, fields, *options):
+    """(status, fields of the second entry or None, output) of the program with a journal that has the first one."""
+    directory = place.directory / f'journal-{tap.n}'
+    directory.mkdir()
+    write_journal(directory / 'test.journal', fields)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journald:
+        journald.bind(str(directory / 'socket'))
+        journald.setblocking(False)
+        done = subprocess.run([PROGRAM, '--clrsym', place.programs.clrsym, '--journal', directory / 'test.journal',
+                               '--socket', directory / 'socket', *options, f'_SYSTEMD_INVOCATION_ID={INVOCATION}'],
+                              env=place.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=live.TIMEOUT, check=False)
+        try:
+            message = read_message(journald.recv(1 << 20))
+        except BlockingIOError:
+            message = None
+    return done.returncode, message, done.stdout
+
+
+def test_program(tap, place, pid, maps, createdump):
+    core = place.directory / 'core'
+    live.run(createdump, '--normal', '-f', core, pid)
+    moment = core.stat().st_mtime_ns
+    packed = place.directory / 'core.xz'
+    packed.write_bytes(lzma.compress(core.read_bytes(), preset=0))
+    fields = {'MESSAGE_ID': CRASH, '_SYSTEMD_INVOCATION_ID': INVOCATION, 'COREDUMP_PID': str(pid), 'COREDUMP_UID': '0',
+              'COREDUMP_SIGNAL_NAME': 'SIGABRT', 'COREDUMP_TIMESTAMP': str(moment // 1000), 'COREDUMP_COMM': 'dotnet',
+              'COREDUMP_PROC_MAPS': maps, 'COREDUMP_FILENAME': str(packed)}
+    for path in packed, core:
+        fields['COREDUMP_FILENAME'] = str(path)
+        code, message, output = entry(tap, place, fields)
+        text = (message or {}).get('MESSAGE', '')
+        tap.check(code == 0 and text.count('Stacks.Program.WaitInner()') == 1 and f'process {pid} (dotnet)' in text,
+                  f'{path.name}: the entry has the named stacks', code, output, text)
+        tap.check(message and all(message.get(name) == value for name, value in fields.items()
+                                  if name.startswith('COREDUMP_') and name != 'COREDUMP_PROC_MAPS') and message['MESSAGE_ID'] != CRASH,
+                  f'{path.name}: and the fields of the first entry', message)
+    fields['COREDUMP_FILENAME'] = str(packed)
+    code, message, output = entry(tap, place, fields, '--max-size', '1')
+    tap.check(code == 1 and message is None and 'coredumpctl' in output, 'a core file that unpacks to more than may be', code, output)
+    code, message, output = entry(tap, place, {**fields, 'COREDUMP_FILENAME': str(place.directory / 'gone.xz')})
+    tap.check(code == 1 and message is None and output, 'a core file that is gone', code, output)
+    code, message, output = entry(tap, place, {**fields, 'COREDUMP_PROC_MAPS': '00400000-00401000 r-xp 0 0:0 0 /bin/sleep\n'})
+    tap.check(code == 0 and message is None and 'not a .NET process' in output, 'a native program has no second entry', code, output)
+    code, message, output = entry(tap, place, {**fields, '_SYSTEMD_INVOCATION_ID': INVOCATION[::-1]})
+    tap.check(code == 1 and message is None and 'the journal has no crash' in output, 'a crash that is not in the journal', code, output)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    if not shutil.which('coredumpctl') or not WRITER.exists():
+        tap.skip('crashes', 'no coredumpctl, or no systemd-journal-remote')
+        return
+    for version, command in runtimes.commands(tap, __file__, directory, 'stacks', 'clrsym-stacks'):
+        place = test_record.Place(programs, directory, f'place-{version}')
+        with recorded.Daemon(programs, place.directory) as daemon:
+            place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder'), 'CLRSYM_INGEST': str(daemon.ingest),
+                                  'CLRSYM_SOCKET': str(daemon.query)}
+            with test_stack.started(place, command, FEW) as process:
+                program = test_stack.Program(process)
+                live.run(place.programs.clrsym, 'attach', process.pid, *daemon.source, env=place.environment)
+                maps = pathlib.Path(f'/proc/{process.pid}/maps').read_text(encoding='utf-8')
+                library = next(line.split()[-1] for line in maps.splitlines() if line.endswith('/libcoreclr.so'))
+                createdump = pathlib.Path(library).with_name('createdump')
+                if os.access(createdump, os.X_OK):
+                    test_program(tap, place, process.pid, maps, createdump)
+                else:
+                    tap.skip('crashes', f'{createdump} cannot be executed')
+                tap.equal(program.end(), 0, 'the program ends as ever')
+
+
+if __name__ == '__main__':
+    recorded.main(test)
