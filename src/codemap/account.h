@@ -4,9 +4,8 @@
 /*
  * Account: the memory of code maps and names, and their epochs
  *
- * Every structure that grows with what is traced books here what it allocates, malloc's overhead
- * included. Each user has an account, and all together have a total, with which the budget is
- * compared.
+ * Every structure that grows with the traced programs books its allocations here, malloc's overhead
+ * included. Each user has an account; the total of all accounts is compared with the budget.
  */
 
 #include <stdbool.h>
@@ -16,23 +15,22 @@
 typedef struct Account Account;
 
 struct Account {
-        Account *total;  /* borrowed: everything is booked there, too; NULL: this is the total */
-        uint32_t number; /* among the accounts of one total, each its own; 0: the total */
+        Account *total;  /* borrowed: gets each booking, too; NULL: this is the total */
+        uint32_t number; /* unique among the accounts of one total; 0: the total */
         size_t n_bytes;
         size_t n_il_maps;
         size_t n_il_map_bytes; /* part of n_bytes */
-        uint64_t last_epoch;   /* of the total: the latest that a code map was given */
-        bool may_evict; /* something may have become evictable since the last search for it failed
-                         */
+        uint64_t last_epoch;   /* total only: the latest epoch given to a code map */
+        bool may_evict;        /* false: the last search found nothing to evict */
 };
 
-/* Bytes that malloc takes for SIZE bytes: with its header, in its granularity. */
+/* Bytes that malloc takes for SIZE bytes: with its header, rounded up to its granularity. */
 static inline size_t account_size(size_t size)
 {
         return size ? (size + 8 + 15) & ~(size_t)15 : 0;
 }
 
-/* Books N bytes, which are counted in malloc's granularity already. */
+/* Books N bytes of malloc: header and granularity are counted already. */
 static inline void account_add_exact(Account *account, size_t n)
 {
         account->n_bytes += n;
@@ -60,7 +58,7 @@ static inline void account_change(Account *account, size_t from, size_t to)
         account_add_exact(account, account_size(to) - account_size(from));
 }
 
-/* Books an IL map of N bytes, which are counted in malloc's granularity already. */
+/* Books an IL map of N bytes of malloc: header and granularity are counted already. */
 static inline void account_add_il_map(Account *account, size_t n)
 {
         for (; account; account = account->total) {
@@ -80,7 +78,7 @@ static inline void account_remove_il_map(Account *account, size_t n)
         }
 }
 
-/* An epoch that no code map of the same total has had. */
+/* A new epoch: no code map of the same total has had it. */
 static inline uint64_t account_next_epoch(Account *account)
 {
         return ++(account->total ? account->total : account)->last_epoch;

@@ -4,8 +4,8 @@
 /*
  * Block: the bodies of a page in a part of its time, in order of `since`
  *
- * Stored column by column, so that what a search reads of many entries lies together. It reads the
- * addresses on the page first, because they rule out all but a few entries.
+ * The columns are stored one after the other, so that a search reads few cache lines. A search
+ * reads the addresses on the page first, because they rule out all but a few entries.
  */
 
 #include <stdbool.h>
@@ -59,7 +59,7 @@ void block_free(Block *block);
 /* A block with the same entries and more room; frees BLOCK. */
 Block *block_grow(Block *block, uint32_t n_allocated);
 
-/* There must be room. */
+/* BLOCK must have room. */
 void block_insert(Block *block, const BlockEntry *entry);
 BlockEntry block_entry(const Block *block, uint32_t i);
 bool block_remove(Block *block, uint32_t number);
@@ -78,7 +78,7 @@ static inline uint32_t block_find(const Block *block, uint32_t end, uint16_t uni
         return BLOCK_NONE;
 }
 
-/* Entries that are compared at once. */
+/* Entries compared at once. */
 enum { BLOCK_STEP = 8 };
 typedef uint16_t BlockUnits __attribute__((vector_size(BLOCK_STEP * sizeof(uint16_t))));
 

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* A GArray doubles: at most this is allocated for each time in it. */
+/* A GArray doubles its size: at most this many bytes are allocated for each time in it. */
 #define CONFIRMATION_SIZE (2 * sizeof(uint64_t))
 
 /* A chunk's pointer, and its entry among the freed indexes. */
 #define INDEX_SIZE (sizeof(BodyChunk *) + 2 * sizeof(uint32_t))
 #define CHUNK_SIZE sizeof(BodyChunk)
-/* Alignment of chunks: so that a body lies on two cache lines, never on three. */
+/* Alignment of chunks: a body lies on at most two cache lines. */
 #define CACHE_LINE 64
 
 BodyExtra *body_get_extra(BodyStore *store, Body *body)
@@ -23,7 +23,7 @@ BodyExtra *body_get_extra(BodyStore *store, Body *body)
         return body->extra;
 }
 
-/* Removes every other one, but not the last. */
+/* Removes every second confirmation, but not the last one. */
 static void confirmations_thin(BodyStore *store, GArray *confirmations)
 {
         guint n = 0, i;
@@ -99,7 +99,7 @@ static void body_drop_extra(BodyStore *store, Body *body)
         g_clear_pointer(&body->extra, g_free);
 }
 
-/* With its entry in the table. */
+/* Bytes, with the entry in the table. */
 #define DETAIL_SIZE (sizeof(BodyDetail) + 48)
 
 static void body_drop_detail(BodyStore *store, Body *body, Strtab *names)
@@ -306,12 +306,12 @@ bool body_is_same(const Strtab *names, const Body *a, const Body *b)
                 (a->size == b->size && bodies_have_same_names(names, a, b)));
 }
 
-/* Flags of a free entry whose body is still to come. */
+/* Flags of a free entry that a restored body will take. */
 #define AWAITED 1
 
 static bool body_store_restore_chunks(BodyStore *store, uint32_t n)
 {
-        /* More than fits into any memory. */
+        /* No memory holds so many chunks. */
         if (n > UINT32_MAX >> BODY_CHUNK_BITS)
                 return false;
         while (store->n_allocated < n)
@@ -386,7 +386,7 @@ bool body_store_restore_end(BodyStore *store, const uint32_t *open, uint32_t n_o
                 for (k = chunk ? chunk->first_free : BODY_NONE; k != BODY_NONE;
                      k = chunk->bodies[k].next)
                         n_free--;
-                /* An expected body has not come. */
+                /* An expected body is missing. */
                 if (n_free)
                         return false;
                 if (chunk)
@@ -397,7 +397,7 @@ bool body_store_restore_end(BodyStore *store, const uint32_t *open, uint32_t n_o
         for (i = n_open; i-- > 0;) {
                 BodyChunk *chunk = open[i] < store->n_chunks ? store->chunks[open[i]] : NULL;
 
-                /* It comes twice, or it is full. */
+                /* The chunk is listed twice, or it is full. */
                 if (!chunk || chunk->n_bodies == BODY_CHUNK || chunk->next_open != open[i])
                         return false;
                 body_store_add_open(store, open[i]);

@@ -5,7 +5,7 @@
  * Body: one native code body, and the store that bodies live in
  *
  * A body occupies [start, start + size) from `since` until `until`. Times are ns of
- * CLOCK_MONOTONIC. There can be millions: fields are as narrow as they can be.
+ * CLOCK_MONOTONIC. There can be millions of bodies: fields are as narrow as possible.
  */
 
 #include "codemap/account.h"
@@ -21,15 +21,15 @@
 #define BODY_FOREVER UINT64_MAX
 /* The newest moment: no body ends then, so a body that is alive then is alive now. */
 #define BODY_NOW (BODY_FOREVER - 1)
-/* Number of no body. */
+/* The number that no body has. */
 #define BODY_NONE UINT32_MAX
 
-/* What made a body known. */
+/* The event that made a body known. */
 typedef enum BodySource {
         BODY_SOURCE_LOAD,
         BODY_SOURCE_RUNDOWN,   /* a rundown's row: its start of life is unknown */
-        BODY_SOURCE_UNLOAD,    /* only its unload was seen */
-        BODY_SOURCE_R2R_ENTRY, /* only its first address is known: size 0 */
+        BODY_SOURCE_UNLOAD,    /* its unload: no load was seen */
+        BODY_SOURCE_R2R_ENTRY, /* its first address alone is known: size 0 */
         _BODY_SOURCE_MAX,
 } BodySource;
 
@@ -42,34 +42,36 @@ typedef enum BodyEnd {
         BODY_END_FREE,    /* no body: the number is free */
 } BodyEnd;
 
-/* The method that the runtime made an IL stub for. The holder of a StubTarget owns its names. */
+/* The method that an IL stub was made for. The holder of a StubTarget owns its names. */
 typedef struct StubTarget {
         Str name_space;
         Str name; /* not 0 */
         Str signature;
 } StubTarget;
 
-/* What few bodies have. The holder owns the names. */
+/* Facts that few bodies have. The holder owns the names. */
 typedef struct BodyDetail {
         StubTarget stub;    /* name 0: no target is known */
-        Str type_args;      /* of a generic method, as clrsym-protocol(7) has it; 0: not known */
-        Inlining *inlining; /* owned reference; NULL: nothing is inlined, or it is not known */
+        Str type_args;      /* of a generic method, in the notation of clrsym-protocol(7); 0: not
+                             * known */
+        Inlining *inlining; /* owned reference; NULL: nothing is inlined, or the inlining is not
+                             * known */
 } BodyDetail;
 
-/* What only some bodies have; owned by the body. */
+/* Members that only some bodies have; owned by the body. */
 typedef struct BodyExtra {
-        uint64_t seen;         /* time of the event that made it known, unless that is `since` */
+        uint64_t seen;         /* ns: time of the event that made it known; 0: `since` */
         GArray *confirmations; /* or NULL: times of rundown rows and repeated loads, sorted */
         IlMap *il_map;         /* owned or NULL */
 } BodyExtra;
 
 typedef struct Body {
         uint64_t start;
-        uint64_t since; /* begin of life; if that is unknown, since when nothing else was here */
+        uint64_t since; /* begin of life; if that is unknown: the end of the previous body here */
         uint64_t until; /* end of life, exclusive */
         uint64_t method_id;
         BodyExtra *extra; /* owned or NULL */
-        uint32_t size;    /* 0: extent not known, the body is its first address alone */
+        uint32_t size;    /* bytes; 0: not known, the body is its first address alone */
         uint32_t flags;
         uint32_t token;
         uint32_t rejit_id; /* native code version */
@@ -112,7 +114,7 @@ static inline uint64_t body_seen(const Body *body)
         return body->extra && body->extra->seen ? body->extra->seen : body->since;
 }
 
-/* The last time that it was seen to be alive. */
+/* The last time at which the body was seen to be alive. */
 static inline uint64_t body_last_seen(const Body *body)
 {
         const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
@@ -123,7 +125,7 @@ static inline uint64_t body_last_seen(const Body *body)
         return MAX(last, body_seen(body));
 }
 
-/* The first time after TIME that it was seen to be alive; BODY_FOREVER: none. */
+/* The first time after TIME at which the body was seen to be alive; BODY_FOREVER: none. */
 static inline uint64_t body_next_seen(const Body *body, uint64_t time)
 {
         const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
@@ -143,7 +145,7 @@ static inline bool body_covers(const Body *body, uint64_t address)
 
 /*
  * Bodies by number; a body does not move while it is in the store. They are kept in chunks. A chunk
- * is freed with its last body, so that the memory of many bodies can be used for something else.
+ * is freed with its last body, so that its memory can be used for something else.
  */
 #define BODY_CHUNK_BITS 10
 #define BODY_CHUNK      (1u << BODY_CHUNK_BITS)
@@ -152,7 +154,7 @@ typedef struct BodyChunk {
         Body bodies[BODY_CHUNK];
         uint32_t n_bodies;
         uint32_t n_touched;  /* entries from here on were never used */
-        uint32_t first_free; /* index of an unused one below n_touched, the rest by `next` */
+        uint32_t first_free; /* index of an unused entry below n_touched; `next` links the others */
         uint32_t next_open;  /* of the chunks that have room; BODY_NONE: the last */
         uint32_t previous_open;
 } BodyChunk;
@@ -171,19 +173,19 @@ typedef struct BodyStore {
 void body_store_init(BodyStore *store, Account *account);
 void body_store_deinit(BodyStore *store, Strtab *names);
 /*
- * True if both can be the same body. Flags are not compared: a load has some that its unload lacks.
- * A MethodID is used again when its method is gone, and with dynamic methods the address too: then
- * only names differ. A body of unknown extent fits any size; it is precompiled code, whose ids are
- * not used again.
+ * True if both can be the same body. Flags are not compared, because an unload lacks some flags of
+ * its load. The runtime reuses the MethodID of a freed method, and with dynamic methods the
+ * address, too: then only the names differ. A body of unknown size fits any size: it is precompiled
+ * code, and the ids of that are not reused.
  */
 bool body_is_same(const Strtab *names, const Body *a, const Body *b);
 
-/* A zeroed body. */
+/* Returns a zeroed body. */
 Body *body_store_add(BodyStore *store);
 BodyExtra *body_get_extra(BodyStore *store, Body *body);
 /*
- * The body was seen to be alive at TIME. A bounded number of such times is kept, the first and the
- * last ones in any case. With fewer of them an answer may be less certain, never wrong.
+ * The body was seen to be alive at TIME. A bounded number of such times is kept, always with the
+ * first and the last. With fewer times an answer may be less certain, but never wrong.
  */
 #define BODY_MAX_CONFIRMATIONS 64u
 void body_confirm(BodyStore *store, Body *body, uint64_t time);
@@ -191,27 +193,28 @@ void body_confirm(BodyStore *store, Body *body, uint64_t time);
 void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time);
 /* Takes over MAP, which may be NULL, and frees an earlier one. */
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
-/* NULL if nothing is known. */
+/* NULL: no detail of the body is known. */
 const BodyDetail *body_detail(const BodyStore *store, const Body *body);
-/* Takes over the references of DETAIL, and releases those of an earlier one. */
+/* Takes over the references of DETAIL, and releases the references of an earlier detail. */
 void body_set_detail(BodyStore *store, Body *body, Strtab *names, const BodyDetail *detail);
 /* Frees the body and everything that it owns. */
 void body_store_remove(BodyStore *store, Body *body, Strtab *names);
 /*
- * From a checkpoint: makes chunk I, with bodies to come in the first N_TOUCHED entries except those
- * in FREE, which are used again in that order. False if the chunk exists or makes no sense.
+ * From a checkpoint: makes chunk I. Bodies will be restored into its first N_TOUCHED entries,
+ * except the entries in FREE, which will be reused in that order. False if the chunk exists or its
+ * data is inconsistent.
  */
 bool body_store_restore_chunk(BodyStore *store, uint32_t i, uint32_t n_touched,
                               const uint16_t *free, uint32_t n_free);
-/* From a checkpoint: a zeroed body with that number; NULL if its chunk expects none there. */
+/* From a checkpoint: a zeroed body with that number; NULL if its chunk expects no body there. */
 Body *body_store_restore(BodyStore *store, uint32_t number);
 /*
  * Ends the restoring: OPEN are the chunks that have room, in the order of use, and FREED the
- * indexes without a chunk. False if that does not agree with the restored bodies.
+ * indexes without a chunk. False if the lists contradict the restored bodies.
  */
 bool body_store_restore_end(BodyStore *store, const uint32_t *open, uint32_t n_open,
                             const uint32_t *freed, uint32_t n_freed);
-/* Bytes that the next body_store_add() may take. */
+/* The most bytes that the next body_store_add() allocates. */
 size_t body_store_growth(const BodyStore *store);
 
 /* The body with a number that is in use. */
@@ -226,7 +229,7 @@ static inline uint32_t body_store_end(const BodyStore *store)
         return store->n_chunks << BODY_CHUNK_BITS;
 }
 
-/* The body with that number, which is below body_store_end(); NULL if there is none. */
+/* The body with that number, which is below body_store_end(); NULL if the number is free. */
 static inline Body *body_store_find(const BodyStore *store, uint32_t number)
 {
         BodyChunk *chunk = store->chunks[number >> BODY_CHUNK_BITS];

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * What a code map consists of: for codemap.c and checkpoints
- */
+/* The members of a code map, for codemap.c and checkpoints */
 
 #include "codemap/codemap.h"
 #include "codemap/methodtable.h"
@@ -14,7 +12,7 @@ struct CodeMap {
         PageIndex *index;
         MethodTable methods;
         uint32_t n_live;
-        bool is_epoch_known; /* somebody asked for it: another state needs another one */
+        bool is_epoch_known; /* a caller knows the epoch: the next change needs a new one */
         uint64_t newest;     /* latest time of any insertion or end */
         uint64_t epoch;
         GArray *changes;     /* borrowed or NULL: of CodeMapChange */

@@ -3,7 +3,7 @@
 
 #include "codemap/codemap-struct.h"
 
-/* No two states of any code maps have the same epoch. */
+/* Two states of code maps never share an epoch. */
 static void codemap_next_epoch(CodeMap *map)
 {
         map->epoch = account_next_epoch(map->store.account);
@@ -196,7 +196,7 @@ static Body *body_split(CodeMap *map, Body *body, uint64_t time, BodyEnd end, ui
         return rest;
 }
 
-/* As codemap_end(). Returns the new body for the rest of its life, or NULL. */
+/* Like codemap_end(), and returns the new body for the rest of its life, or NULL. */
 static Body *body_cut(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
 {
         uint64_t next = body_next_seen(body, time);
@@ -249,9 +249,9 @@ Body *codemap_next(const CodeMap *map, const Body *body)
 }
 
 /*
- * Makes room for BODY, which is known to be alive at TIME (UNLOAD: up to TIME): ends others that
- * were alive at its addresses then, and sets its since and until by what was there before and is
- * known to come later.
+ * Makes room for BODY, which is known to be alive at TIME (UNLOAD: up to TIME). Ends the other
+ * bodies that were alive at its addresses then. Sets its since and until from the earlier and the
+ * later bodies there.
  */
 static void body_claim(CodeMap *map, Body *body, BodySource source, uint64_t time)
 {
@@ -301,7 +301,7 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         }
         if (body->since != time)
                 body_get_extra(&map->store, body)->seen = time;
-        /* Where nothing ever was, no answer was a name, and the epoch stays. */
+        /* If no body was ever there, no answer was a name, and the epoch stays. */
         if (map->is_epoch_known && pageindex_was_used(map->index, body->start, body_last(body)))
                 codemap_next_epoch(map);
         pageindex_add(map->index, number);

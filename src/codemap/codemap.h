@@ -4,7 +4,8 @@
 /*
  * Code map: the native code bodies of one process generation, each with its lifetime
  *
- * Knows addresses and times, not events. Two bodies never overlap in both address and time.
+ * A code map knows addresses and times, not events. Two bodies never overlap in both address and
+ * time.
  */
 
 #include "codemap/body.h"
@@ -17,28 +18,30 @@ CodeMap *codemap_new(Strtab *names, Account *account);
 void codemap_free(CodeMap *map);
 
 /*
- * Inserts a body (start, size, source, identity and names set; names, map and extra are taken
- * over). With source LOAD it lives from TIME; RUNDOWN and R2R_ENTRY: from the end of whatever was
- * there before; UNLOAD: from there until TIME. Live bodies that it overlaps are evicted. Returns
- * the body, owned by the map; NULL, and its names are released, if others lived there all the time.
+ * Inserts a body with start, size, source, identity and names set; takes over its names, map and
+ * extra. The source decides about its life. LOAD: from TIME on. RUNDOWN and R2R_ENTRY: from the end
+ * of the previous body there. UNLOAD: from there until TIME. Live bodies at its addresses are
+ * evicted. Returns the body, owned by the map. If other bodies lived there all the time, returns
+ * NULL and releases the names.
  */
 Body *codemap_insert(CodeMap *map, const Body *body, uint64_t time);
 
 /*
- * Ends the life of a body that is alive at TIME. If it was seen alive later (the end comes late),
- * the code was there again: from then on it is a body of its own, whose begin of life is unknown.
- * If it was seen only later, its own life begins then; but an unload shows that it was alive, too.
+ * Ends the life of a body that is alive at TIME. If the body was seen alive later (the end comes
+ * late), the code was loaded again: a new body with an unknown begin of life takes the rest. If the
+ * body was seen only later, its own life begins then; an unload however shows that it was alive
+ * before, too.
  */
 void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end);
 
 /*
- * BODY was loaded at TIME, before it was first seen: its life begins then. Nothing else may be at
+ * BODY was loaded at TIME, before it was first seen: its life begins then. No other body may be at
  * its addresses from TIME to its present begin.
  */
 void codemap_begin(CodeMap *map, Body *body, uint64_t time);
 /*
- * The body at BODY's addresses that begins during BODY's life or when it ends; NULL if there is
- * none, or more than one.
+ * The body at BODY's addresses that begins during BODY's life or when it ends; NULL if there are
+ * none or several.
  */
 Body *codemap_next(const CodeMap *map, const Body *body);
 
@@ -48,7 +51,7 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
 /* Ends every living body that overlaps [first, last] and began by TIME. */
 void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
 
-/* Forgets a body as if it had never been. */
+/* Removes a body without any trace. */
 void codemap_remove(CodeMap *map, Body *body);
 
 /* Names a body that has no name. The body gets references of its own. */
@@ -58,13 +61,13 @@ void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str sign
 void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target);
 /* NULL if the body is not a stub, or its event did not come. */
 const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body);
-/* What the type arguments of BODY's method are. Takes over the reference. */
+/* Sets the type arguments of BODY's method. Takes over the reference. */
 void codemap_set_type_args(CodeMap *map, Body *body, Str type_args);
 /* 0: not known. */
 Str codemap_type_args(const CodeMap *map, const Body *body);
-/* What is inlined into BODY. Takes over the reference. */
+/* Sets the methods inlined into BODY. Takes over the reference. */
 void codemap_set_inlining(CodeMap *map, Body *body, Inlining *inlining);
-/* Borrowed; NULL: nothing, or it is not known. */
+/* Borrowed; NULL: nothing is inlined, or the inlining is not known. */
 Inlining *codemap_inlining(const CodeMap *map, const Body *body);
 
 /* The body belongs to a module, given by number (from 1). */
@@ -87,7 +90,9 @@ Body *codemap_live(const CodeMap *map, uint64_t address);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time);
 
-/* For many lookups as of codemap_at(), or with BODY_NOW of codemap_live(), by pageindex_look_up().
+/*
+ * The index for many lookups at once, by pageindex_look_up(): with a time like codemap_at(), with
+ * BODY_NOW like codemap_live().
  */
 const PageIndex *codemap_index(const CodeMap *map);
 
@@ -98,25 +103,26 @@ const PageIndex *codemap_index(const CodeMap *map);
 void codemap_neighbours(const CodeMap *map, uint64_t address, uint64_t time, Body **ret_before,
                         Body **ret_after);
 
-/* As pageindex_walk(). */
+/* Like pageindex_walk(). */
 bool codemap_history(const CodeMap *map, uint64_t address, HistoryPlace *place, guint most,
                      GPtrArray *out);
-/* As pageindex_newest(). */
+/* Like pageindex_newest(). */
 size_t codemap_newest(const CodeMap *map, uint64_t address, guint most, GPtrArray *out);
 
 /* The living body of a native code version, or NULL. */
 Body *codemap_method(const CodeMap *map, uint64_t method_id, uint32_t rejit_id);
 
-/* Bodies by number, from 0 on; NULL if there is none, or none any longer. */
+/* Bodies by number, from 0 on; NULL: no body has the number (any longer). */
 uint32_t codemap_n_numbers(const CodeMap *map);
 Body *codemap_body(const CodeMap *map, uint32_t number);
 uint32_t codemap_n_bodies(const CodeMap *map);
 uint32_t codemap_n_live(const CodeMap *map);
 
 /*
- * Changes whenever an answer that was a name could change: when a body ends or is evicted, and when
- * one is loaded where another was before. Stays when one is loaded where nothing ever was, and when
- * dead bodies are forgotten. An epoch that nobody has asked for can stay in any case.
+ * The epoch changes whenever an answer that was a name could change: when a body ends or is
+ * evicted, and when a body is loaded where another one was before. The epoch stays when a body is
+ * loaded at addresses that were never used, and when dead bodies are forgotten. While nobody has
+ * asked for an epoch, it can stay in any case.
  */
 uint64_t codemap_epoch(CodeMap *map);
 /* Changes the epoch without any other change. */
@@ -128,25 +134,25 @@ typedef struct CodeMapChange {
         bool is_end;
 } CodeMapChange;
 
-/* From now on changes are appended to CHANGES, which is borrowed; NULL stops that. */
+/* From now on changes are appended to CHANGES, which is borrowed; NULL: to nothing. */
 void codemap_set_changes(CodeMap *map, GArray *changes);
 
 /* The dead body that ended first, NULL if none is dead. */
 const Body *codemap_oldest_dead(const CodeMap *map);
 void codemap_forget_oldest_dead(CodeMap *map);
 /*
- * Since when the history is whole: no body that was alive since has been forgotten. 0: always;
- * BODY_NOW: never, because living bodies have been forgotten.
+ * The time from which on the history is complete: no body that was alive since was forgotten. 0:
+ * always complete; BODY_NOW: never, because living bodies were forgotten.
  */
 uint64_t codemap_whole_since(const CodeMap *map);
 /*
- * Forgets up to COUNT living bodies, those with the lowest numbers first; returns how many. From
- * then on, the life of a body whose load does not come begins when it is seen: what was at its
- * addresses before may have been forgotten.
+ * Forgets up to COUNT living bodies, lowest numbers first; returns how many. If a body appears
+ * later without its load, its life then begins when it is first seen, because a forgotten body may
+ * have been there before.
  */
 uint32_t codemap_forget_living(CodeMap *map, uint32_t count);
-/* Frees up to COUNT IL maps; false if none was left. */
+/* Frees up to COUNT IL maps; false if the map has no IL maps. */
 bool codemap_forget_il_maps(CodeMap *map, uint32_t count);
 
-/* Bytes that the next codemap_insert() may take at once. */
+/* The most bytes that the next codemap_insert() allocates. */
 size_t codemap_growth(const CodeMap *map);

@@ -174,7 +174,7 @@ IlMap *ilmap_from_bytes(const uint8_t *bytes, size_t n)
         memcpy(&head, bytes, sizeof(head));
         if (head.n_bytes != n - sizeof(head))
                 return NULL;
-        /* Two numbers an entry, none of them longer than leb128_put() makes one. */
+        /* Each entry is two numbers, encoded in the shortest form, as by leb128_put(). */
         for (i = sizeof(head); i < n; i++) {
                 n_long = bytes[i] & 0x80 ? n_long + 1 : 0;
                 n_numbers += !n_long;

@@ -4,7 +4,7 @@
 /*
  * IL map: native offset to IL offset, for one native code version
  *
- * The runtime's entries are not sorted by native offset. They are kept sorted, as deltas of
+ * The runtime's entries are not sorted by native offset. The map keeps them sorted, as deltas of
  * variable length.
  */
 
@@ -27,7 +27,7 @@ uint64_t ilmap_version(const IlMap *map);
  * no entry at or before that offset.
  */
 bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offset);
-/* Fetches what most lookups read of it: two lines. */
+/* Prefetches the two cache lines that most lookups read. */
 static inline void ilmap_prefetch(const IlMap *map)
 {
         __builtin_prefetch(map);
@@ -40,7 +40,7 @@ size_t ilmap_n_entries(const IlMap *map);
 /* Bytes allocated. */
 size_t ilmap_size(const IlMap *map);
 
-/* Its ilmap_size() bytes, for ilmap_from_bytes(); borrowed. */
+/* The map's ilmap_size() bytes, for ilmap_from_bytes(); borrowed. */
 const void *ilmap_bytes(const IlMap *map);
-/* A new map with those bytes; NULL if no map has them. */
+/* A new map from such bytes; NULL if they are not of a map. */
 IlMap *ilmap_from_bytes(const uint8_t *bytes, size_t n);

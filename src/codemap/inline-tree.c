@@ -27,8 +27,8 @@ struct InlineTree {
 };
 
 /*
- * Sets the parent of each child of PARENT. A child comes after its parent and has no other one, so
- * that neither a chain of siblings nor one of parents can have a cycle.
+ * Sets the parent of each child of PARENT. A child follows its parent and has no other parent, so
+ * neither siblings nor parents form a cycle.
  */
 static bool inline_tree_take_children(InlineTree *tree, const uint8_t *nodes, uint32_t parent)
 {
@@ -43,7 +43,7 @@ static bool inline_tree_take_children(InlineTree *tree, const uint8_t *nodes, ui
         return true;
 }
 
-/* False unless each node but the first one has a parent. */
+/* False unless each node except the first has a parent. */
 static bool inline_tree_take_nodes(InlineTree *tree, const uint8_t *nodes)
 {
         uint32_t i;
@@ -55,7 +55,10 @@ static bool inline_tree_take_nodes(InlineTree *tree, const uint8_t *nodes)
                         .parent = i,
                 };
         for (i = 0; i < tree->n_nodes; i++)
-                /* The parent comes first: what has none yet is in no list of children. */
+                /*
+                 * A parent precedes its children: a node without a parent at its turn is in no list
+                 * of children.
+                 */
                 if ((i > 0 && tree->nodes[i].parent == i) ||
                     !inline_tree_take_children(tree, nodes, i))
                         return false;
@@ -126,7 +129,7 @@ bool inline_tree_lookup(const InlineTree *tree, uint32_t native_offset, uint32_t
 {
         uint32_t begin = 0, end = tree->n_mappings;
 
-        /* Those before BEGIN are at or before the offset, those from END on are after it. */
+        /* Mappings before BEGIN are at or before the offset; mappings from END on are after it. */
         while (begin < end) {
                 uint32_t middle = begin + (end - begin) / 2;
 
@@ -148,7 +151,7 @@ size_t inline_tree_size(const InlineTree *tree)
                tree->n_mappings * sizeof(InlineMapping);
 }
 
-/* A node's children become a list; a child is added at its begin. */
+/* Links a node's children as a list; each child is inserted at the front. */
 static void inline_tree_write_node(const InlineTree *tree, uint8_t *nodes, uint32_t i)
 {
         uint8_t *node = nodes + (size_t)i * NODE_SIZE;

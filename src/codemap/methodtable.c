@@ -52,7 +52,7 @@ static bool slot_has(const MethodTable *table, size_t i, uint32_t hash, uint64_t
         return body->method_id == method_id && body->rejit_id == rejit_id;
 }
 
-/* The slot of that version, or the free one where it would be. */
+/* The slot of that version, or the free slot for it. */
 static size_t methodtable_find_slot(const MethodTable *table, uint32_t hash, uint64_t method_id,
                                     uint32_t rejit_id)
 {
@@ -101,7 +101,7 @@ void methodtable_remove(MethodTable *table, const Body *body)
 
         if (table->slots[i].body != body->number + 1)
                 return;
-        /* Close the hole in the probe sequence: move up the entries that may move. */
+        /* Close the hole in the probe sequence: move up each entry that may move. */
         for (;;) {
                 size_t home;
 

@@ -9,7 +9,10 @@
 
 #include "codemap/body.h"
 
-/* With the hash, so that other bodies in a probe sequence need not be read: they are far apart. */
+/*
+ * The hash is stored beside the number, so that a probe rarely reads other bodies, which are far
+ * apart.
+ */
 typedef struct MethodSlot {
         uint32_t body; /* number + 1; 0: free */
         uint32_t hash;
@@ -30,5 +33,5 @@ void methodtable_add(MethodTable *table, const Body *body);
 /* Does nothing if another body has replaced it. */
 void methodtable_remove(MethodTable *table, const Body *body);
 Body *methodtable_find(const MethodTable *table, uint64_t method_id, uint32_t rejit_id);
-/* Bytes that the next methodtable_add() may take. */
+/* The most bytes that the next methodtable_add() allocates. */
 size_t methodtable_growth(const MethodTable *table);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The bodies that ever were at an address, newest first
+ * All bodies that were ever at an address, newest first
  *
- * A body is in several blocks of a page. It belongs to the block of its since. If it died in the
- * moment in which that block began, it can be missing there: then it belongs to the block before.
+ * A body is in several blocks of a page. Its own block is the block of its since. If the body died
+ * in the moment in which that block began, the block may lack it: then the block before is its own.
  */
 
 #include "codemap/pageindex-struct.h"
 
-/* Entries of blocks that a step reads, about: some us. */
+/* Entries that a step reads, about: some us. */
 #define STEP_ENTRIES 4096
 
 static bool block_lists(const Block *block, uint64_t since, uint32_t number)
@@ -52,13 +52,13 @@ static HistoryPlace walk_last(const Walk *walk)
         return body_place(walk->found->pdata[walk->found->len - 1]);
 }
 
-/* True if nothing that began before TIME can be among the bodies that are found. */
+/* True if no body that began before TIME can be among the wanted ones. */
 static bool walk_has_enough(const Walk *walk, uint64_t time)
 {
         return walk_is_full(walk) && walk_last(walk).since >= time;
 }
 
-/* Bodies mostly come in the right order. */
+/* Bodies usually come in the right order. */
 static void walk_take(Walk *walk, Body *body)
 {
         GPtrArray *found = walk->found;
@@ -101,8 +101,10 @@ static void walk_block(Walk *walk, const PageTier *tier, const Block *block, uin
         }
 }
 
-/* Looks at the blocks from that of the walk's place on, backwards. Returns the place that it got
- * to. */
+/*
+ * Reads the blocks backwards, from the block of the walk's place on. Returns the place that the
+ * step reached.
+ */
 static HistoryPlace walk_tier(Walk *walk, const PageTier *tier)
 {
         const IndexPage *page = tier_find(tier, walk->address >> tier->page_shift);
@@ -146,7 +148,7 @@ bool pageindex_walk(const PageIndex *index, uint64_t address, HistoryPlace *plac
                 if (place_is_before(&end, &last))
                         end = last;
         }
-        /* What is older than that may lack bodies of the other tier. */
+        /* Below that time, bodies of the other tier may be missing. */
         for (i = 0; i < found->len; i++) {
                 const HistoryPlace own = body_place(found->pdata[i]);
 
@@ -176,7 +178,7 @@ static size_t page_count(const PageIndex *index, const PageTier *tier, const Ind
                         uint32_t number = block_numbers(block)[i];
 
                         if (since < begin)
-                                break; /* as all before it */
+                                break; /* so are all bodies before it */
                         if (next && since == end && block_lists(next, since, number))
                                 continue;
                         if (tier->unit_shift &&

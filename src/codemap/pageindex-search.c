@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Searches in a page index that look at more than one body
- */
+/* Searches in a page index that read more than one body */
 
 #include "codemap/pageindex-struct.h"
 
-/* A body that was replaced in the very moment of its load was never alive. */
+/* A body that was replaced in the moment of its load was never alive. */
 static bool has_lived_at(const Body *body, uint64_t address)
 {
         return body->since < body->until && body_covers(body, address);
@@ -85,7 +83,7 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
         }
 }
 
-/* A body is in several blocks and pages. Mostly there are few to compare with. */
+/* A body is in several blocks and pages. There are usually few to compare with. */
 static void overlaps_append_once(GPtrArray *out, GHashTable **seen, Body *body)
 {
         guint i;
@@ -136,7 +134,7 @@ static bool page_overlaps(Overlaps *overlaps, const PageTier *tier, const IndexP
         uint16_t last = tier_unit(tier, MIN(overlaps->last, page_last));
         uint32_t first_block = page_block_at(page, overlaps->time), b, i;
 
-        /* From the newest on: it mostly has what ends a search early. */
+        /* Newest first: the newest block usually ends the search early. */
         for (b = page->n_blocks; b-- > first_block;) {
                 const Block *block = page_block_const(page, b);
 
@@ -156,7 +154,7 @@ static bool page_overlaps(Overlaps *overlaps, const PageTier *tier, const IndexP
         return true;
 }
 
-/* False if it ended early. */
+/* False if FOUND ended the search early. */
 static bool overlaps_find(const PageIndex *index, Overlaps *overlaps)
 {
         size_t t, i;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * What a page index consists of: for pageindex*.c, which explain it
- */
+/* The members of a page index, for pageindex*.c, which explain them */
 
 #include "codemap/block.h"
 #include "codemap/pageindex.h"
@@ -18,7 +16,7 @@ typedef struct BlockSpan {
 typedef struct IndexPage {
         uint64_t number;
         union {
-                Block *one; /* while there is only one, which begins at 0 */
+                Block *one; /* while there is only one block, which begins at 0 */
                 BlockSpan *many;
         };
         uint32_t n_blocks; /* 0: a free slot */
@@ -51,8 +49,8 @@ static inline uint64_t page_begin(const IndexPage *page, uint32_t b)
 }
 
 /*
- * Pages in a row are spread evenly by this product, unlike by hash_u64(); with the secret, nobody
- * can choose pages that fall into one slot.
+ * This product spreads consecutive pages evenly, unlike hash_u64(). Because of the secret, nobody
+ * can choose pages that share a slot.
  */
 static inline size_t page_hash(uint64_t number, unsigned n_bits)
 {

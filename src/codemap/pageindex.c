@@ -7,16 +7,16 @@
  * The structure
  *
  * A body is a rectangle, addresses by time; no two overlap. The address space is divided into
- * pages, and the time of a page into blocks: a block lists every body that overlaps its page and
+ * pages, and the time of a page into blocks. A block lists every body that overlaps its page and
  * was alive at some moment of the block's time, in order of `since`. When a block is full and at
- * least half of its bodies are dead, a new block begins with copies of the living entries. So a
- * block is about as long as the number of bodies that live on a page at a time, however many lived
- * there before, and each body is in two or three blocks. A lookup hashes the page, searches the
- * block of the time, and walks back in it to the first entry that covers the address. That body was
- * the latest to begin there: it was alive at that time, or none was.
+ * least half of its bodies are dead, a new block begins with copies of the living entries. A block
+ * is therefore about as long as the number of bodies that live on a page at a time, and each body
+ * is in two or three blocks, however many bodies lived there before. A lookup hashes the page,
+ * searches the block of the time, and walks back in it to the first entry that covers the address.
+ * That body was the latest to begin there: either it was alive at that time, or no body was.
  *
  * Bodies larger than SMALL_MAX are on pages of another size, of which there are few. The units of
- * their entries are too coarse to be exact: there the body itself is compared.
+ * these entries are coarse: there the search compares the body itself.
  */
 
 /* Largest body on small pages, bytes: 16 entries. Few methods are longer. */
@@ -35,7 +35,7 @@ PageIndex *pageindex_new(const BodyStore *store)
         return index;
 }
 
-/* The page's pointer to its block, so that it can be replaced by a larger one. */
+/* The page's pointer to a block: the caller may replace the block by a larger one. */
 static Block **page_block(IndexPage *page, uint32_t b)
 {
         return page->n_allocated ? &page->many[b].block : &page->one;
@@ -230,9 +230,9 @@ typedef struct BlockRange {
 } BlockRange;
 
 /*
- * The blocks that list a body follow each other. The block of its since is one of them, unless the
- * body died in that very moment. They may go on after its end, if that was set in hindsight.
- * Returns those that listed it.
+ * Removes a body from the consecutive blocks that list it, and returns them. The block of its since
+ * is one of them, unless the body died in that very moment. If its end was set in hindsight, blocks
+ * after the end list it, too.
  */
 static BlockRange page_remove(IndexPage *page, uint64_t since, uint32_t number)
 {
@@ -270,8 +270,8 @@ static void tier_remove(PageIndex *index, PageTier *tier, IndexPage *page)
 
 /*
  * Frees the empty blocks among RANGE, and the page if it is empty. The block before an empty one
- * takes over its time: no body in it was alive then, and entries are checked against their bodies
- * anyway.
+ * takes over its time: none of its bodies was alive then, and a search checks entries against their
+ * bodies anyway.
  */
 static void page_drop_empty(PageIndex *index, PageTier *tier, IndexPage *page, BlockRange range)
 {
@@ -342,22 +342,22 @@ Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
 }
 
 /*
- * Many lookups at once. In a large map a lookup is four reads that miss the cache, each of which
- * has to wait for the one before: the slot of the page, its block, the entry, the body. So lookups
- * are made in groups, step by step, and each step fetches what the next one reads.
+ * Many lookups at once. In a large map a lookup is four dependent reads that miss the cache: the
+ * slot of the page, its block, the entry, the body. Lookups are therefore made in groups, step by
+ * step, and each step prefetches the data of the next.
  */
 enum { GROUP = 64, LINE = 64 };
 
 typedef struct LookupProbe {
         const IndexPage *page;
-        const BlockSpan *span; /* the spans that can have the time: the first, and how many */
+        const BlockSpan *span; /* the candidate spans: the first, and their number */
         uint32_t n_spans;
         const Block *block;
         uint32_t entry;
         const Body *body;
 } LookupProbe;
 
-/* It can be in two lines, like a body. */
+/* A slot can be in two cache lines, like a body. */
 static void prefetch_slot(const PageTier *tier, uint64_t address)
 {
         const IndexPage *slot;
@@ -369,7 +369,7 @@ static void prefetch_slot(const PageTier *tier, uint64_t address)
         __builtin_prefetch((const char *)(slot + 1) - 1);
 }
 
-/* Its head, and the addresses of as many entries as most blocks have. */
+/* Prefetches its head, and the addresses of as many entries as most blocks have. */
 static void prefetch_block(const Block *block)
 {
         __builtin_prefetch(block);
@@ -394,7 +394,7 @@ static void probe_page(LookupProbe *probe, const Lookup *lookup)
         __builtin_prefetch(&page->many[page->n_blocks - 1]);
 }
 
-/* Most lookups are in the newest block. */
+/* Most lookups find their time in the newest block. */
 static void probe_newest_span(LookupProbe *probe, const Lookup *lookup)
 {
         if (probe->n_spans && probe->span[probe->n_spans - 1].begin <= lookup->time) {
@@ -426,7 +426,7 @@ static void probe_block(LookupProbe *probe)
         }
 }
 
-/* The addresses of the entries on the page. */
+/* Prefetches the addresses of the entries on the page. */
 static void probe_addresses(const LookupProbe *probe)
 {
         const char *p, *end;
@@ -456,7 +456,7 @@ static void probe_body(LookupProbe *probe, const Lookup *lookup)
 {
         uint16_t unit = tier_unit(&lookup->index->tiers[0], lookup->address);
 
-        /* For the newest moment, all entries have begun. */
+        /* At the newest moment, all entries have begun. */
         while (probe->entry != BLOCK_NONE && lookup->time != BODY_NOW &&
                block_sinces(probe->block)[probe->entry] > lookup->time)
                 probe->entry = block_find(probe->block, probe->entry, unit);
@@ -521,7 +521,7 @@ size_t pageindex_growth(const PageIndex *index)
         for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
                 const PageTier *tier = &index->tiers[t];
 
-                /* A body is on up to 256 pages, though hardly ever on more than two. */
+                /* A body is on up to 256 pages, though rarely on more than two. */
                 if (tier->pages && (tier->n_pages + 256) * 4 > ((size_t)3 << tier->n_bits))
                         growth += sizeof(IndexPage) << (tier->n_bits + 1);
         }

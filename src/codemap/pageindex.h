@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Page index: which body is at a given address and time
+ * Page index: the body at a given address and time
  *
- * Knows bodies by their numbers in the store; pageindex.c explains the structure.
+ * The index knows bodies by their numbers in the store; pageindex.c explains the structure.
  */
 
 #include "codemap/body.h"
@@ -23,15 +23,15 @@ void pageindex_remove(PageIndex *index, uint32_t number);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time);
 
-/* One of many lookups. */
+/* One lookup of many. */
 typedef struct Lookup {
         const PageIndex *index;
         uint64_t address;
         uint64_t time;
-        Body *body; /* set by pageindex_look_up(), to what pageindex_at() returns */
+        Body *body; /* set by pageindex_look_up(), like the result of pageindex_at() */
 } Lookup;
 
-/* In any order; in a large map much faster than one by one. */
+/* LOOKUPS are in any order. In a large map this is much faster than one by one. */
 void pageindex_look_up(Lookup *lookups, size_t n);
 
 /*
@@ -42,13 +42,15 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
                           Body **ret_before, Body **ret_after);
 
 /*
- * Every body that overlaps [first, last] and was alive after TIME, each once. Owned; NULL: there is
- * none, as mostly.
+ * Every body that overlaps [first, last] and was alive after TIME, each once. Owned; NULL if there
+ * are none, as usual.
  */
 GPtrArray *pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time);
 
-/* Where a walk through the bodies at an address goes on: at those that began earlier than SINCE, or
- * then and have a lower number. */
+/*
+ * The place where a walk through the bodies at an address continues: at bodies that began earlier
+ * than SINCE, or at SINCE with a lower number.
+ */
 typedef struct HistoryPlace {
         uint64_t since;
         uint32_t number;
@@ -58,16 +60,15 @@ typedef struct HistoryPlace {
 
 /*
  * Appends the next bodies that ever covered ADDRESS, newest first, at most MOST of them, and moves
- * PLACE. Among bodies of one moment, the one with the highest number is first. A step takes little
- * time: it may find fewer, or none. False: these were the last ones.
+ * PLACE. Among bodies of one moment, the one with the highest number is first. A step takes a
+ * bounded time: it may find fewer bodies, or none. False: the walk is complete.
  */
 bool pageindex_walk(const PageIndex *index, uint64_t address, HistoryPlace *place, guint most,
                     GPtrArray *out);
 
 /*
  * Appends the newest bodies that ever covered ADDRESS, newest first, at most MOST of them. Returns
- * how many there are, or PAGEINDEX_MAX_COUNT if there are so many or more: then it does not look
- * for all of them.
+ * how many there are; the count stops at PAGEINDEX_MAX_COUNT.
  */
 #define PAGEINDEX_MAX_COUNT 65535u
 size_t pageindex_newest(const PageIndex *index, uint64_t address, guint most, GPtrArray *out);
@@ -75,5 +76,5 @@ size_t pageindex_newest(const PageIndex *index, uint64_t address, guint most, GP
 /* True if any body ever overlapped [first, last]. */
 bool pageindex_was_used(const PageIndex *index, uint64_t first, uint64_t last);
 
-/* Bytes that the next pageindex_add() may take, besides a few for each page. */
+/* The most bytes that the next pageindex_add() allocates, besides a few for each page. */
 size_t pageindex_growth(const PageIndex *index);

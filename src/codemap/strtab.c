@@ -9,17 +9,17 @@ typedef struct StrtabEntry {
         uint32_t n_refs;
         uint32_t hash;
         uint32_t n;
-        uint32_t account; /* number of the account that it is booked on */
+        uint32_t account; /* number of the account that pays for it */
         char text[];      /* n bytes and a NUL */
 } StrtabEntry;
 
-/* With the hash, so that most entries in a probe sequence need not be read. */
+/* The hash is stored beside the number, so that a probe rarely reads other entries. */
 typedef struct StrtabSlot {
         Str str; /* 0: free */
         uint32_t hash;
 } StrtabSlot;
 
-/* Reuses of numbers that are remembered. */
+/* Reuses of numbers that the table remembers. */
 enum { N_REUSED = 16384 };
 
 struct Strtab {
@@ -33,10 +33,10 @@ struct Strtab {
         unsigned n_bits;
         uint32_t n_strings;
         uint64_t n_reuses;
-        Str reused[N_REUSED]; /* the latest, as a ring */
+        Str reused[N_REUSED]; /* the latest reuses, as a ring */
 };
 
-/* The pointer of a number, and its entry among the free ones, which may be as many. */
+/* A number's pointer, and its entry among the free numbers, which can be as many. */
 #define NUMBER_SIZE (sizeof(StrtabEntry *) + 2 * sizeof(uint32_t))
 
 static size_t slots_size(unsigned n_bits)
@@ -57,7 +57,7 @@ Strtab *strtab_new(Account *account)
         return tab;
 }
 
-/* All of an account's names are gone before its number is that of another account. */
+/* An account's names are all gone before its number is given to another account. */
 static void strtab_book(Strtab *tab, const StrtabEntry *entry, Account *account)
 {
         if (entry->account >= tab->accounts->len)
@@ -137,7 +137,7 @@ static void strtab_resize(Strtab *tab, unsigned n_bits)
 
 Str strtab_add_for(Strtab *tab, Account *account, const char *text, size_t n)
 {
-        /* Many users have the same names: these must not fall into one slot. */
+        /* Several users can have equal names, which must not fall into one slot. */
         uint32_t hash = (uint32_t)hash_bytes(text, n) ^ account->number * UINT32_C(0x9e3779b1);
         size_t i;
         StrtabEntry *entry;
@@ -201,7 +201,7 @@ Str strtab_ref(Strtab *tab, Str str)
         return str;
 }
 
-/* Closes the hole in the probe sequence: moves up the slots that may move. */
+/* Closes the hole in the probe sequence: moves up each slot that may move. */
 static void strtab_free_slot(Strtab *tab, size_t i)
 {
         size_t mask = ((size_t)1 << tab->n_bits) - 1, j = i;
