@@ -72,18 +72,19 @@ gboolean question_equal(gconstpointer a, gconstpointer b)
                x->time == y->time && x->has_pid_ns == y->has_pid_ns && x->pid_ns == y->pid_ns;
 }
 
-/* The processes that a question is about. */
+/* The processes that a question asks about. */
 typedef struct Found {
         int32_t pid; /* as in the question */
         bool has_pid_ns;
         uint64_t pid_ns;
-        const Process *process;  /* the newest generation; NULL: none or several */
+        const Process *process;  /* the newest generation; NULL: no process or several */
         GPtrArray *several;      /* owned or NULL: one of each namespace */
-        bool was_dropped;        /* a generation of it has been forgotten */
-        const Answer *ambiguous; /* borrowed or NULL: the latest one without a time, of `address` */
+        bool was_dropped;        /* a generation of this process was dropped */
+        const Answer *ambiguous; /* borrowed or NULL: the latest AMBIGUOUS answer without a time,
+                                  * about `address` */
         uint64_t address;
         uint64_t horizon;
-        bool has_gaps; /* PROCESS has, at any time: mostly no answer needs to look for one */
+        bool has_gaps; /* PROCESS has a gap at some time: else no answer looks for one */
 } Found;
 
 static void found_add(Found *found, const Process *process)
@@ -107,8 +108,8 @@ static gint compare_serials(gconstpointer a, gconstpointer b)
 }
 
 /*
- * True if the host knows that another user's process has that key now, and it is known as well:
- * then that one is meant.
+ * True if the host knows that another user's process has that key now, and the tracker knows that
+ * process, too: then the question is about that process.
  */
 static bool identity_is_superseded(const Tracker *tracker, const Identity *identity)
 {
@@ -118,7 +119,7 @@ static bool identity_is_superseded(const Tracker *tracker, const Identity *ident
                tracker_process_of(tracker, &identity->id.key, owner);
 }
 
-/* Adds the processes with that pid, and with that key unless it is NULL, that the viewer sees. */
+/* Adds the processes that the viewer sees, with that pid, and with KEY unless it is NULL. */
 static bool found_find_pid(const Tracker *tracker, const Viewer *viewer, int32_t pid,
                            const ProcessKey *key, Found *found)
 {
@@ -170,9 +171,9 @@ static void found_find(const Tracker *tracker, const Viewer *viewer, const Quest
         } else if (viewer->pid_ns &&
                    found_find_key(tracker, viewer, (ProcessKey){viewer->pid_ns, question->pid},
                                   found)) {
-                /* It is in the viewer's own namespace. */
+                /* The pid is in the viewer's own namespace. */
         } else if (viewer->find && viewer->find(viewer->data, question->pid, &key)) {
-                /* That process and no other; its events may lack the namespace. */
+                /* Only that process counts; its events may lack the namespace. */
                 if (!found_find_key(tracker, viewer, key, found))
                         found_find_key(tracker, viewer, (ProcessKey){0, key.pid}, found);
         } else {
@@ -188,7 +189,7 @@ static void found_find(const Tracker *tracker, const Viewer *viewer, const Quest
                                    found->process ? found->process->uid : BUDGET_ANY_UID);
 }
 
-/* A moment at which the body was seen to be alive: by its load, a rundown row, its unload. */
+/* MOMENT: the body was seen to be alive, by its load, a rundown row or its unload. */
 static void take_confirmation(uint64_t moment, uint64_t time, uint64_t *begin, uint64_t *end)
 {
         if (moment <= time)
@@ -197,13 +198,13 @@ static void take_confirmation(uint64_t moment, uint64_t time, uint64_t *begin, u
                 *end = MIN(*end, moment);
 }
 
-/* True if the process can have a gap: it is not the one that was found, or that has one. */
+/* True if the process can have a gap: unless it is the found one, and has none. */
 static bool found_may_have_gap(const Found *found, const Process *process)
 {
         return process != found->process || found->has_gaps;
 }
 
-/* The confidence in BODY at TIME, which is in its life. */
+/* The confidence in BODY at TIME, a moment of its life. */
 static Confidence body_confidence(const Found *found, const Process *process, const Body *body,
                                   uint64_t time)
 {
@@ -225,7 +226,7 @@ static Confidence body_confidence(const Found *found, const Process *process, co
         return CONFIDENCE_EXACT;
 }
 
-/* The confidence that nothing was there at TIME, between BEFORE and AFTER (or NULL). */
+/* The confidence that no body was there at TIME, between BEFORE and AFTER (or NULL). */
 static Confidence nothing_confidence(const Process *process, const Body *before, const Body *after,
                                      uint64_t time)
 {
@@ -250,7 +251,7 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
         return CONFIDENCE_EXACT;
 }
 
-/* A body that was alive to the end of its process is gone with it, though no event unloads it. */
+/* If a body was alive at the end of its process, no event unloads it, but it ended then. */
 static void answer_after_exit(const Process *process, uint64_t time, Answer *answer)
 {
         answer->nearest = answer->body;
@@ -296,8 +297,7 @@ static void answer_at(const Found *found, const Process *process, const Question
                 answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
 }
 
-/* The process runs, and its sessions have ended: what it did since is not known, and will not be.
- */
+/* The process runs, and its sessions have ended: its later events are and stay unknown. */
 static void answer_note_untraced(const Process *process, const Question *question, Answer *answer)
 {
         if (question->asked > answer->horizon && process->exit == BODY_FOREVER &&
@@ -305,7 +305,7 @@ static void answer_note_untraced(const Process *process, const Question *questio
                 answer->confidence = CONFIDENCE_GAP;
 }
 
-/* EQUAL: an answer to the same question, or NULL. */
+/* EQUAL: an earlier answer to the same question, or NULL. */
 static void answer_newest(const Found *found, const Process *process, const Question *question,
                           const Answer *equal, Answer *answer)
 {
@@ -357,7 +357,7 @@ uint64_t answer_wait_time(const Question *question, const Answer *answer)
         return question->time > answer->horizon ? question->time : 0;
 }
 
-/* Is the process of the question, which is not known, running here? */
+/* True if the question's process, which the tracker does not know, is running here. */
 static bool viewer_may_learn(const Viewer *viewer, const Question *question)
 {
         ProcessKey key;
@@ -397,10 +397,13 @@ static bool begin_answer(const Tracker *tracker, const Viewer *viewer, const Que
         return answer->status == ANSWER_OK;
 }
 
-/* Questions looked up together: what the first fetches is still in the cache after the last. */
+/*
+ * Questions looked up together: few enough that the data fetched for the first is still in the
+ * cache after the last.
+ */
 enum { GROUP = 64 };
 
-/* Returns how many are answered before the turn is over. */
+/* Returns how many questions were answered before the end of the turn. */
 static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Question *questions,
                            size_t n, int64_t turn_end, Found *found, Answer *answers)
 {
@@ -427,7 +430,7 @@ static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Q
                 Answer *answer = of_lookups[i];
                 const Question *question = &questions[answer - answers];
 
-                /* What was there before, or later, can take long to find. */
+                /* The search for the bodies before and after can take long. */
                 if (turn_end && !lookups[i].body && answer != answers &&
                     g_get_monotonic_time() >= turn_end) {
                         n_answered = (size_t)(answer - answers);

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Answer: what was at an address of a process at a time, or the reason why that is not known
- */
+/* Answer: the body at an address of a process at a time, or the reason why it is not known */
 
 #include "tracker/tracker.h"
 
 typedef enum AnswerStatus {
         ANSWER_OK,
         ANSWER_NO_PROCESS,
-        ANSWER_NO_METHOD, /* nothing was ever there */
-        ANSWER_UNLOADED,  /* something was, earlier */
-        ANSWER_NOT_YET,   /* something is, later */
+        ANSWER_NO_METHOD, /* no body was ever there */
+        ANSWER_UNLOADED,  /* a body was there earlier */
+        ANSWER_NOT_YET,   /* a body is there later */
         ANSWER_AMBIGUOUS, /* several bodies were there, or several processes have the pid */
-        ANSWER_PENDING,   /* the moment meant is past the horizon, and nothing is known there */
-        ANSWER_EVICTED,   /* what was there has been forgotten, to save memory */
+        ANSWER_PENDING,   /* the time asked about is past the horizon, and no body is known there */
+        ANSWER_EVICTED,   /* the body there was evicted to save memory */
         ANSWER_INVALID,   /* the question is malformed */
         _ANSWER_STATUS_MAX,
 } AnswerStatus;
 
-/* From best to worst. */
+/* Best first. */
 typedef enum Confidence {
         CONFIDENCE_EXACT,
-        CONFIDENCE_ASSUMED,     /* its start of life, or its end, was not seen */
-        CONFIDENCE_PROVISIONAL, /* that moment is past the horizon: events to come may change it */
-        CONFIDENCE_GAP,         /* events that could change it may have been lost */
+        CONFIDENCE_ASSUMED,     /* the start or the end of its life was not seen */
+        CONFIDENCE_PROVISIONAL, /* past the horizon: later events may change the answer */
+        CONFIDENCE_GAP,         /* events that could change the answer may have been lost */
         _CONFIDENCE_MAX,
 } Confidence;
 
@@ -36,11 +34,10 @@ typedef struct Question {
         uint64_t address;
         bool has_time; /* else the newest state */
         uint64_t time;
-        uint64_t
-                asked; /* ns, without a time: the moment of the question; 0: none, as for a trace */
+        uint64_t asked; /* ns: without a time, when the question came; 0: none, as for a trace */
 } Question;
 
-/* Hash tables take these for keys that are Question *. */
+/* For hash tables with keys of type Question *. */
 guint question_hash(gconstpointer question);
 gboolean question_equal(gconstpointer a, gconstpointer b);
 
@@ -58,7 +55,7 @@ typedef struct Viewer {
         void *data;
 } Viewer;
 
-/* More than any form of an answer lists. */
+/* No form of an answer lists more. */
 #define ANSWER_MAX_BODIES 17u
 
 typedef struct Answer {
@@ -66,24 +63,29 @@ typedef struct Answer {
         Confidence confidence;
         const Process *process; /* borrowed; NULL with NO_PROCESS and among several processes */
         const Body *body;       /* with OK */
-        const Body *nearest;    /* with UNLOADED, NOT_YET, and PENDING where there is one */
-        /* ns from the time asked about to the nearest body's life: negative if that is over. */
+        const Body *nearest;    /* with UNLOADED and NOT_YET; with PENDING if a nearest body is
+                                 * known */
+        /* ns from the time asked about to the nearest body's life; negative: that life is over */
         int64_t distance;
-        /* Owned or NULL; AMBIGUOUS: the newest ANSWER_MAX_BODIES, newest first, and how many there
-         * are (PAGEINDEX_MAX_COUNT: so many or more). */
+        /*
+         * Owned or NULL. AMBIGUOUS: the newest ANSWER_MAX_BODIES bodies, newest first, and their
+         * number (at most PAGEINDEX_MAX_COUNT, which means that many or more).
+         */
         GPtrArray *bodies;
         size_t n_bodies;
         GPtrArray *processes; /* owned or NULL; AMBIGUOUS: one of each namespace */
         uint64_t horizon;
-        /* To a question without a time: what a running process did before it may still arrive, and
-         * the answer is not a body that is alive. */
+        /*
+         * Question without a time: earlier events of a running process may still arrive, and the
+         * answer is not a living body.
+         */
         bool is_early;
 } Answer;
 
 /*
- * Returns how many of the questions are answered: all, but at least one if TURN_END (us of
- * g_get_monotonic_time(); 0: never) comes before that. Clear each answer with answer_clear(). Many
- * at once are much faster than one by one.
+ * Returns how many of the questions were answered. With TURN_END (us of g_get_monotonic_time(); 0:
+ * none) it stops at that time, after at least one answer. Free each answer's contents with
+ * answer_clear(). Many questions at once are much faster than one by one.
  */
 size_t answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
                         size_t n, int64_t turn_end, Answer *ret_answers);
@@ -91,8 +93,8 @@ void answer_question(const Tracker *tracker, const Viewer *viewer, const Questio
                      Answer *ret_answer);
 void answer_clear(Answer *answer);
 /*
- * The time for whose horizon it is worth while to wait, because events to come may change the
- * answer; 0: none.
+ * A caller can wait until the horizon reaches this time, because later events may change the
+ * answer; 0: the answer is final.
  */
 uint64_t answer_wait_time(const Question *question, const Answer *answer);
 

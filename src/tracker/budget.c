@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracker/budget.h"
 
-/* Evicted at a time, because the search for the oldest looks at every process. */
+/* Evicted at a time, because each search for the oldest reads every process. */
 enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64, PROCESSES_AT_ONCE = 64 };
-/* A process with no more bodies takes little. */
+/* A process with at most this many bodies is small. */
 enum { FEW_BODIES = 64 };
-/* Small processes are dropped at once for this part of the limit. */
+/* Small processes are dropped together, until this fraction of the limit is free. */
 enum { HEADROOM = 256 };
-/* Dropped processes that are remembered. */
+/* Dropped processes whose keys are kept. */
 enum { MAX_DROPPED = 65536 };
 
 void budget_init(Budget *budget, Owners *owners, Strtab *names, GPtrArray *processes,
@@ -47,13 +47,13 @@ void budget_note_dropped(Budget *budget, const ProcessKey *key, uint32_t uid)
         budget_remember(budget, key, BUDGET_ANY_UID);
 }
 
-/* It has exited, or another program has its pid. */
+/* True if the process has exited, or another program has its pid. */
 static bool budget_is_over(const Budget *budget, const Process *process)
 {
         return process->exit != BODY_FOREVER || !identities_is_newest(budget->identities, process);
 }
 
-/* Everything but removing it from the processes. */
+/* Drops the process, but leaves it in the array of processes. */
 static void budget_let_go(Budget *budget, Process *process)
 {
         budget_note_dropped(budget, &process->key, process->uid);
@@ -67,11 +67,12 @@ void budget_drop(Budget *budget, Process *process)
         g_ptr_array_remove(budget->processes, process);
 }
 
-/* What may be evicted. */
+/* The candidates for eviction. */
 typedef struct Eviction {
         Account *account;      /* of the user whose share is too large */
         const Process *spared; /* or NULL */
-        bool is_for_other;     /* room is made for another user: also the living go */
+        bool is_for_other;     /* another user needs the room: living bodies and processes may be
+                                * evicted, too */
 } Eviction;
 
 static bool eviction_concerns(const Eviction *eviction, const Process *process)
@@ -79,11 +80,11 @@ static bool eviction_concerns(const Eviction *eviction, const Process *process)
         return process->account == eviction->account && process != eviction->spared;
 }
 
-/* The processes that go first: in order, up to PROCESSES_AT_ONCE. */
+/* The next processes to evict: in order, up to PROCESSES_AT_ONCE. */
 typedef struct Candidates {
         struct {
                 uint64_t last;
-                guint index; /* among all processes */
+                guint index; /* in the array of processes */
         } all[PROCESSES_AT_ONCE];
         guint n;
 } Candidates;
@@ -104,7 +105,7 @@ static void candidates_add(Candidates *candidates, uint64_t last, guint index)
         candidates->all[i].index = index;
 }
 
-/* Moves the processes up that follow those which were dropped. */
+/* Closes the holes that dropped processes have left. */
 static void budget_close_holes(Budget *budget)
 {
         GPtrArray *processes = budget->processes;
@@ -120,8 +121,8 @@ static void budget_close_holes(Budget *budget)
 }
 
 /*
- * Drops the oldest processes: those that are over, or any. One is enough; but where there are many
- * small ones, some more, so that not all have to be looked at again for the next record.
+ * Drops the oldest processes: of the exited ones, or of all. Drops one large process, or several
+ * small ones, so that the next record does not search all processes again.
  */
 static bool budget_drop_oldest(Budget *budget, const Eviction *eviction, bool is_over)
 {
@@ -192,7 +193,10 @@ static bool budget_forget_il_maps(Budget *budget, const Eviction *eviction)
         return false;
 }
 
-/* The process with most of them loses some. Small processes rather go as a whole. */
+/*
+ * Evicts living bodies of the process with most of them. A small process is rather dropped as a
+ * whole.
+ */
 static bool budget_forget_living(Budget *budget, const Eviction *eviction)
 {
         Process *largest = NULL;
@@ -214,8 +218,8 @@ static bool budget_forget_living(Budget *budget, const Eviction *eviction)
 }
 
 /*
- * Gives up what is over. Each search looks at every process, so after one in vain there is none for
- * the next record, until something may be found.
+ * Evicts exited processes, unloaded bodies and IL maps. A search reads every process; after a
+ * search in vain there is no other until something may have become evictable.
  */
 static bool budget_evict_ended(Budget *budget, const Eviction *eviction)
 {
@@ -246,7 +250,7 @@ static bool budget_has_room(const Budget *budget, const Process *process, size_t
 bool budget_make_room(Budget *budget, const Account *account, const Process *process, size_t n)
 {
         Eviction eviction = {.spared = process};
-        const Account *exhausted = NULL; /* nothing can be evicted of it, nor of larger ones */
+        const Account *exhausted = NULL; /* this account and larger ones have nothing to evict */
 
         while (!budget_has_room(budget, process, n)) {
                 eviction.account = owners_largest_below(budget->owners, exhausted);

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Budget: what is evicted when memory runs out
+ * Budget: eviction when memory runs out
  *
- * Room is made at the expense of the user who takes most. Of that user go, in this order: processes
- * that are over, the one that ended first; bodies that were unloaded, the oldest first; IL maps.
- * If room is needed for another user, who takes less: then also bodies that are alive, and at last
- * processes. A user who takes most gets no further room when nothing of the first three is left.
+ * The user who takes most pays for the room. That user's data is evicted in this order: exited
+ * processes, earliest exit first; unloaded bodies, oldest first; IL maps. If another user, who
+ * takes less, needs the room, living bodies follow, and at last processes. If the user who takes
+ * most needs the room, and nothing of the first three is left, the request fails.
  *
- * So nobody loses anything to a user who takes more.
+ * So no user loses data to a user who takes more.
  */
 
 #include "tracker/identity.h"
@@ -22,7 +22,7 @@ typedef struct Budget {
         Strtab *names;          /* borrowed */
         GPtrArray *processes;   /* borrowed, the tracker's */
         Identities *identities; /* borrowed, the tracker's */
-        GHashTable *dropped;    /* owned: OwnedKeys that have a forgotten generation, see below */
+        GHashTable *dropped;    /* owned: OwnedKeys of dropped generations, see below */
         uint64_t n_processes, n_bodies, n_il_maps; /* evicted so far */
 } Budget;
 
@@ -32,18 +32,18 @@ void budget_deinit(Budget *budget);
 
 /*
  * Makes room for N bytes on ACCOUNT, a user's, and for the growth of PROCESS's tables. False if
- * that is not possible. PROCESS itself is never dropped; it may be NULL.
+ * that is impossible. PROCESS itself is never dropped; it may be NULL.
  */
 bool budget_make_room(Budget *budget, const Account *account, const Process *process, size_t n);
-/* Evicts what is more than the limit, of all users, but nothing that is alive. */
+/* Evicts until the limit is kept, from all users, but nothing alive. */
 void budget_enforce(Budget *budget);
 
-/* Forgets the process, and remembers that it did. */
+/* Drops the process, and keeps its key among the dropped ones. */
 void budget_drop(Budget *budget, Process *process);
-/* A process of that identity is not kept: it is answered about as one that was forgotten. */
+/* A process of that identity was refused: answers treat it like a dropped one. */
 void budget_note_dropped(Budget *budget, const ProcessKey *key, uint32_t uid);
 
-/* In place of a uid: of any owner. */
+/* As a uid: any owner. */
 #define BUDGET_ANY_UID (UINT32_MAX - 1)
 
 /* True if a generation of that process was dropped. */

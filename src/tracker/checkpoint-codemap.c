@@ -3,9 +3,9 @@
 /*
  * Code maps in checkpoints: chunks, then bodies, then the lists that link them
  *
- * Every body gets its number back, and free numbers are used again in the same order: so what comes
- * after the checkpoint has the same effect as it had without one. Bodies come in order of their
- * beginning, because the page index fills best that way.
+ * Every body gets its number back, and free numbers are reused in the same order, so that later
+ * events have the same effect as without a checkpoint. Bodies come in order of their begin, because
+ * the page index fills best that way.
  */
 
 #include "tracker/checkpoint-parts.h"
@@ -104,7 +104,7 @@ static void checkpoint_body(CheckpointIo *io, Body *body, bool *has_extra, bool 
         checkpoint_names(io, body);
 }
 
-/* A stub's target may be missing here, other than in the table of stubs. */
+/* A stub's target may be missing here, unlike in the table of stubs. */
 static void checkpoint_detail(CheckpointIo *io, BodyDetail *detail)
 {
         checkpoint_str(io, &detail->stub.name_space);
@@ -142,7 +142,7 @@ static void checkpoint_put_inlining(CheckpointIo *io, Inlining *inlining)
                 checkpoint_inlining_names(io, inlining);
 }
 
-/* NULL: there is none. */
+/* NULL: the body has none. */
 static Inlining *checkpoint_get_inlining(CheckpointIo *io)
 {
         InlineTree *tree;
@@ -322,7 +322,7 @@ static Body *code_map_find(const CodeMap *map, uint32_t number)
         return number < body_store_end(&map->store) ? body_store_find(&map->store, number) : NULL;
 }
 
-/* True if the two may be neighbours in a list. */
+/* True if the two bodies may be neighbours in a list. */
 static bool bodies_are_alike(const Body *a, const Body *b)
 {
         bool is_dead = a->until != BODY_FOREVER;
@@ -330,7 +330,7 @@ static bool bodies_are_alike(const Body *a, const Body *b)
         return is_dead == (b->until != BODY_FOREVER) && (is_dead || a->module == b->module);
 }
 
-/* True if the body's neighbours link back to it: then a list that has a beginning has an end. */
+/* True if the body's neighbours link back to it: then a list with a beginning also has an end. */
 static bool body_is_linked(const CodeMap *map, const Body *body)
 {
         const Body *next = code_map_find(map, body->next),
@@ -409,7 +409,7 @@ static int compare_body_order(const void *a, const void *b)
 
         if (x->since != y->since)
                 return x->since < y->since ? -1 : 1;
-        /* A body that ended in the moment in which another began was before it. */
+        /* If a body ended in the moment in which another began, it came before that one. */
         if (x->until != y->until)
                 return x->until < y->until ? -1 : 1;
         return x->number < y->number ? -1 : 1;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* A piece is handed out when it has grown to this. */
+/* Bytes: a piece is handed out when it has grown to this size. */
 #define PIECE_SIZE (256u << 10)
-/* The length of a text that is NULL. */
+/* The length that stands for a NULL text. */
 #define NO_TEXT UINT32_MAX
 
 static void checkpoint_make_room(CheckpointIo *io, size_t n)
@@ -101,7 +101,7 @@ void checkpoint_put_name(CheckpointIo *io, Str str)
         io->n_bytes += n;
 }
 
-/* A new reference. A checkpoint has a name once, also where processes of several users have it. */
+/* A new reference. A checkpoint has each name once, even if processes of several users have it. */
 static Str checkpoint_own_name(CheckpointIo *io, Str str)
 {
         if (strtab_is_of(io->names, str, io->account))

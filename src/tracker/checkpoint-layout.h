@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * What the bytes of a checkpoint are made of, pinned, and their version
+ * The structures and enumerations in a checkpoint, pinned, and the version of its bytes
  *
- * A row fails to compile when its structure or enumeration changes (checkpoint-layout.c). Then look
- * whether checkpoint*.c has to write something new; increment CHECKPOINT_VERSION if the bytes
+ * A row fails to compile when its structure or enumeration changes (checkpoint-layout.c). Then
+ * check whether checkpoint*.c has to write a new member; increment CHECKPOINT_VERSION if the bytes
  * change; and put the new size and the version of the change into the row. Sizes are those of
  * 64-bit machines.
  */
@@ -13,7 +13,7 @@
 /* The journal's format contains it. */
 #define CHECKPOINT_VERSION 13
 
-/* PIN(version of the last change, value, what it has to be) */
+/* PIN(version of the last change, value, expected value) */
 #define CHECKPOINT_PINS(PIN)                                                                       \
         PIN(3, sizeof(Gap), 16)                                                                    \
         PIN(3, sizeof(Rundown), 16)                                                                \

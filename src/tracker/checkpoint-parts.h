@@ -8,7 +8,7 @@
 #include "tracker/checkpoint-io.h"
 #include "tracker/process.h"
 
-/* Writing: all items of what is in a process; they follow its own item. */
+/* Writing: all items that belong to a process; they follow its own item. */
 void checkpoint_put_process(CheckpointIo *io, Process *process);
 /* Reading: the rest of an item with that tag, which belongs to PROCESS. */
 void checkpoint_get_process(CheckpointIo *io, CheckpointTag tag, Process *process);
@@ -26,8 +26,8 @@ void checkpoint_get_unannounced(CheckpointIo *io, ProcessGaps *gaps);
 /* Fields. */
 void checkpoint_gap(CheckpointIo *io, Gap *gap);
 void checkpoint_rundown(CheckpointIo *io, Rundown *rundown);
-/* The target has a name; its names must have been put before the item. */
+/* TARGET has a name; put its names before the item. */
 void checkpoint_put_target_names(CheckpointIo *io, const StubTarget *target);
 void checkpoint_stub_target(CheckpointIo *io, StubTarget *target);
-/* A map or NULL; when reading, a new one, owned by the caller. */
+/* A map or NULL; when reading, the caller owns a new one. */
 void checkpoint_il_map(CheckpointIo *io, IlMap **map);

@@ -46,8 +46,8 @@ static void key_of_method(gconstpointer key, uint64_t *ret_key)
 }
 
 /*
- * The table's pairs in order; the caller frees them. NULL if there is no memory: then the
- * checkpoint is bad.
+ * The table's pairs in order; the caller frees them. NULL if there is no memory; the checkpoint is
+ * bad then.
  */
 static TablePair *checkpoint_sort_table(CheckpointIo *io, GHashTable *table, TableKeyOf key_of,
                                         size_t *ret_n)
@@ -72,7 +72,7 @@ static TablePair *checkpoint_sort_table(CheckpointIo *io, GHashTable *table, Tab
         return pairs;
 }
 
-/* IS_LIVING follows from the end of its life: the bytes have it so that files stay readable. */
+/* IS_LIVING follows from the end of its life; the bytes keep it so that old files stay readable. */
 static void checkpoint_module(CheckpointIo *io, Module *module, bool *is_living)
 {
         checkpoint_u64(io, &module->id);
@@ -341,7 +341,7 @@ static int compare_reasons(const void *a, const void *b, void *names)
 {
         const JitReason *x = a, *y = b;
 
-        /* At most one entry counts the others; it is not written. */
+        /* At most one entry counts the others; the checkpoint does not have it. */
         if (!x->reason || !y->reason)
                 return !x->reason - !y->reason;
         return strcmp(strtab_text(names, x->reason), strtab_text(names, y->reason));

@@ -10,8 +10,8 @@
 struct CheckpointReader {
         CheckpointIo io;
         Tracker *tracker; /* borrowed */
-        Trace *trace;     /* borrowed or NULL: that items belong to now */
-        Process *process; /* borrowed or NULL: that items belong to now, its code map is the last */
+        Trace *trace;     /* borrowed or NULL: the latest one; items belong to it */
+        Process *process; /* borrowed or NULL: the latest one; items belong to it */
         bool is_over;
 };
 
@@ -317,7 +317,7 @@ static void checkpoint_get_tracker(CheckpointReader *reader)
 bool checkpoint_write(const Tracker *tracker, CheckpointTake take, void *data)
 {
         CheckpointIo io = {.is_writing = true, .names = tracker->names, .take = take, .data = data};
-        Tracker copy = *tracker; /* fields are not const: the same functions read them */
+        Tracker copy = *tracker; /* not const, because the same functions read the fields */
         uint32_t last_trace = trace_number(tracker, tracker->last_trace);
         guint i;
 
@@ -368,7 +368,7 @@ static void checkpoint_get_name(CheckpointReader *reader)
         g_array_append_val(io->strs, str);
 }
 
-/* The bodies of a process are linked, and checked, with its code map. */
+/* The bodies of a process are linked, and checked, when its code map comes. */
 static void checkpoint_refuse_unfinished(CheckpointReader *reader)
 {
         if (reader->process)
@@ -447,7 +447,7 @@ bool checkpoint_reader_finish(CheckpointReader *reader)
         for (i = 0; i < reader->io.strs->len; i++)
                 strtab_unref(tracker->names, g_array_index(reader->io.strs, Str, i));
         g_array_unref(reader->io.strs);
-        /* There may be less room than there was. */
+        /* The budget may be smaller than the writer's. */
         if (is_whole)
                 budget_enforce(&tracker->budget);
         g_free(reader);

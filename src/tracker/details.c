@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* With its entry in the table. */
+/* Bytes, with the entry in the table. */
 #define THREAD_SIZE (sizeof(ThreadDetails) + 48)
-/* Types in types, and bytes of a text: no program has more. */
+/* Nesting of types, and bytes of a text: real programs have less. */
 #define MAX_DEPTH 16u
 #define MAX_TEXT  4096u
 
@@ -108,7 +108,7 @@ void detail_table_take_types(DetailTable *table, const Record *record)
         const Value *types = record_value(record, FIELD_Values);
         ThreadDetails *thread;
 
-        if (!record->tid) /* it is not known whose */
+        if (!record->tid) /* the thread is not known */
                 return;
         thread = detail_table_add(table, record->tid);
         thread_drop_method(table, thread);
@@ -132,7 +132,7 @@ static bool thread_find_type(const ThreadDetails *thread, uint64_t type_id, Type
         return false;
 }
 
-/* A text that is being made of types. */
+/* A text of types, under construction. */
 typedef struct TypeText {
         GString *out;
         const ThreadDetails *thread;
@@ -150,7 +150,7 @@ static bool element_has_token(uint8_t element)
 
 static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned depth);
 
-/* N of them, in brackets; IDS as in an event. */
+/* Appends N types in brackets; IDS are as in an event. */
 static bool type_text_append_arguments(const TypeText *text, const uint8_t *ids, uint32_t n,
                                        unsigned depth)
 {
@@ -220,7 +220,7 @@ static Str detail_table_text(DetailTable *table, const ThreadDetails *thread, co
         text = (TypeText){out, thread, module, data};
         if (!type_text_append_arguments(&text, ids->data, ids->n, 0))
                 return 0;
-        /* Without the brackets. */
+        /* Remove the brackets. */
         g_string_truncate(out, out->len - 1);
         return detail_table_intern(table, out, 1);
 }
@@ -256,7 +256,7 @@ void detail_table_take_method(DetailTable *table, const Record *record, DetailMo
 {
         ThreadDetails *thread = detail_table_get(table, record->tid);
 
-        /* Without a BulkType nothing is known of its types. */
+        /* Without a BulkType, no type is known. */
         if (!thread)
                 return;
         thread_drop_method(table, thread);
@@ -289,7 +289,7 @@ uint8_t *detail_table_take_tree(DetailTable *table, const Record *record, size_t
                 thread_drop_tree(table, thread);
                 thread->tree_method_id = 0;
                 if (piece & PIECE_NUMBER || data->n > DETAILS_MAX_TREE)
-                        return NULL; /* the first ones are missing */
+                        return NULL; /* the first pieces are missing */
         }
         thread->tree_method_id = method_id;
         thread->tree_rejit_id = rejit_id;

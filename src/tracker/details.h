@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * Details: the type arguments of generic methods, and what is inlined into methods
+ * Details: the type arguments of generic methods, and the methods inlined into a method
  *
- * A thread that has compiled a method emits BulkType with all types that the method's details have,
- * then MethodDetails with the method and its type arguments, then the method's load. So what a
- * thread has emitted last is kept until its next event of the kind, and ids that the runtime uses
- * again later cannot be mistaken. A rundown has no such events.
+ * A thread that has compiled a method emits BulkType with all types of the method's details, then
+ * MethodDetails with the method and its type arguments, then the method's load. The table keeps the
+ * last event of each kind for each thread, so that ids which the runtime reuses later cannot be
+ * mistaken. A rundown has no such events.
  *
- * JittedMethodRichDebugInfo, if the runtime emits it, follows the load, in one piece or more; and
- * after it come the details of the methods that were inlined.
+ * If the runtime emits JittedMethodRichDebugInfo, it follows the load, in one piece or more; then
+ * come the details of the inlined methods.
  *
  * Types are named by the tokens of their modules: the tracker reads no files. A type is written as
  *     TOKEN@GUID@PATH[ARGUMENT,...]
@@ -28,22 +28,22 @@
 #define DETAILS_MAX_TREE (1u << 20)
 /* Bytes of a BulkType that are kept; a longer one names no type. */
 #define DETAILS_MAX_TYPES 4096u
-/* Characters of a path with a backslash before them. */
+/* Characters of a path that get a backslash. */
 #define DETAILS_ESCAPED ",[]\\"
 /* Threads of a process whose events are kept. */
 #define DETAILS_MAX_THREADS 1024u
 
-/* What a thread has emitted last. */
+/* The last events of a thread. */
 typedef struct ThreadDetails {
         uint64_t time;      /* of its last event of the kind */
-        uint64_t method_id; /* of the MethodDetails; 0: there was none since */
-        Str type_args;      /* owned reference: of that method; 0: none, or not known */
+        uint64_t method_id; /* of the MethodDetails; 0: none since */
+        Str type_args;      /* owned reference: that method's; 0: none, or not known */
         uint32_t n_types;   /* bytes */
         uint8_t *types;     /* owned or NULL: the rows of the BulkType, see event/type-list.h */
-        /* The version whose inline tree came last, or is coming. */
+        /* The version whose inline tree came last, or is incomplete. */
         uint64_t tree_method_id; /* 0: none */
         uint64_t tree_rejit_id;
-        uint8_t *tree;     /* owned or NULL: its pieces, as long as one is missing */
+        uint8_t *tree;     /* owned or NULL: the pieces of an incomplete tree */
         uint32_t n_tree;   /* bytes */
         uint32_t n_pieces; /* in TREE */
 } ThreadDetails;
@@ -55,7 +55,7 @@ typedef struct DetailTable {
         GHashTable *threads; /* owned: tid -> owned ThreadDetails */
 } DetailTable;
 
-/* Writes the module with that id as TOKEN@GUID@PATH has it. False: it is not known. */
+/* Appends the module with that id in the form TOKEN@GUID@PATH. False: the module is not known. */
 typedef bool DetailModule(GString *out, uint64_t module_id, const void *data);
 
 void detail_table_init(DetailTable *table, Strtab *names, Account *account);
@@ -66,20 +66,21 @@ void detail_table_take_types(DetailTable *table, const Record *record);
 void detail_table_take_method(DetailTable *table, const Record *record, DetailModule *module,
                               const void *data);
 /*
- * Takes a JittedMethodRichDebugInfo. Returns the whole block, for inline_tree_new(), which the
- * caller frees with g_free(); NULL if pieces are missing.
+ * Takes a JittedMethodRichDebugInfo. If the block is complete, returns it for inline_tree_new();
+ * the caller frees it with g_free(). Else NULL.
  */
 uint8_t *detail_table_take_tree(DetailTable *table, const Record *record, size_t *ret_n);
 /*
- * RECORD is a MethodDetails, which was not taken yet. If it may be of a method that was inlined:
- * the name of the method, a reference that the caller owns, and the version into which. Else 0.
+ * Call it before detail_table_take_method() with RECORD, a MethodDetails. If the method may be an
+ * inlined one, returns its name (the caller owns the reference), and sets the version of the method
+ * that it was inlined into. Else 0.
  */
 Str detail_table_inlined(DetailTable *table, const Record *record, DetailModule *module,
                          const void *data, uint64_t *ret_method_id, uint64_t *ret_rejit_id);
-/* Takes over the reference and the bytes of DETAILS, of a checkpoint. */
+/* From a checkpoint: takes over the reference and the bytes of DETAILS. */
 void detail_table_restore(DetailTable *table, int32_t tid, const ThreadDetails *details);
 /*
- * The type arguments of the method that RECORD, a load, has compiled, or 0. The caller owns the
- * reference. *RET_TIME: when they were emitted.
+ * The type arguments of the method whose compilation RECORD, a load, ends; or 0. The caller owns
+ * the reference. *RET_TIME: ns, when the thread emitted them.
  */
 Str detail_table_type_args(const DetailTable *table, const Record *record, uint64_t *ret_time);

@@ -8,7 +8,7 @@
 #define UPDATER_TYPE   "System.Reflection.Metadata.MetadataUpdater"
 #define UPDATER_METHOD "ApplyUpdate"
 
-/* Only code of a debug build can be replaced, and that is never optimized. */
+/* Only code of a debug build, which is never optimized, can be edited. */
 static bool body_is_editable(const Body *body)
 {
         return body->flags & METHOD_FLAG_JITTED && !(body->flags & METHOD_FLAG_DYNAMIC) &&
@@ -39,7 +39,7 @@ void edits_note(Process *process, const Body *body)
         if (!name_is(process, body->name, UPDATER_METHOD) ||
             !name_is(process, body->name_space, UPDATER_TYPE))
                 return;
-        /* In a rundown it has been called, at an unknown time. */
+        /* A rundown lists the method after its call, at an unknown time. */
         process->edited =
                 MIN(process->edited, body->source == BODY_SOURCE_RUNDOWN ? 0 : body_seen(body));
 }

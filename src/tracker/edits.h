@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Edits: which bodies may have other IL than their assembly
+ * Edits: the bodies whose IL may differ from their assembly's
  *
  * Hot reload, and a debugger, give methods of a debug build new IL while the program runs; the PDB
  * stays as it was. No event says which methods. Two things are seen:
@@ -12,9 +12,9 @@
 
 #include "tracker/process.h"
 
-/* To be called before INCOMING, a load, is inserted: sets METHOD_FLAG_EDITED of it. */
+/* Call it before INCOMING, a load, is inserted: it sets METHOD_FLAG_EDITED of INCOMING. */
 void edits_mark(const Process *process, Body *incoming);
-/* To be called once BODY has been inserted. */
+/* Call it after BODY has been inserted. */
 void edits_note(Process *process, const Body *body);
-/* The IL that BODY was compiled from may be other than its assembly's. */
+/* True if BODY's IL may differ from its assembly's. */
 bool edits_concern(const Process *process, const Body *body);

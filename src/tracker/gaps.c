@@ -6,7 +6,7 @@ static Gap *gaps_at(const GArray *gaps, guint i)
         return &g_array_index(gaps, Gap, i);
 }
 
-/* The first that does not end before TIME. */
+/* The index of the first gap that does not end before TIME. */
 static guint gaps_first_from(const GArray *gaps, uint64_t time)
 {
         guint low = 0, high = gaps->len;
@@ -22,7 +22,7 @@ static guint gaps_first_from(const GArray *gaps, uint64_t time)
         return low;
 }
 
-/* How many from the I-th on begin by TIME. */
+/* The number of gaps, from the I-th on, that begin by TIME. */
 static guint gaps_n_until(const GArray *gaps, guint i, uint64_t time)
 {
         guint n = 0;

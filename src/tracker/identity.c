@@ -108,7 +108,7 @@ void identities_add(Identities *identities, Process *process, bool is_newest)
         if (!is_newest)
                 return;
         identity->newest = process;
-        /* The one before it is over now. */
+        /* The generation before is over now. */
         process->account->may_evict = true;
 }
 

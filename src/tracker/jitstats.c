@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Reasons with an entry. The runtime has some dozens; a traced program could make up more. */
+/* Reasons with an entry. The runtime has some dozens; a traced program could forge more. */
 enum { MAX_REASONS = 256 };
 /* Bytes of a reason with an entry. The runtime's are short. */
 enum { MAX_REASON_BYTES = 1024 };
@@ -11,10 +11,13 @@ enum { MAX_REASON_BYTES = 1024 };
 /* Bytes of an entry of a hash table, with the free entries next to it. */
 #define TABLE_ENTRY 48
 
-/* Lookups under way at once. More threads than that are rare, and then some are not counted. */
+/*
+ * Lookups in progress at once. If more threads look up at once, which is rare, some lookups are not
+ * counted.
+ */
 enum { MAX_LOOKUPS = 64 };
 
-/* A lookup of precompiled code that has begun on a thread. */
+/* A lookup of precompiled code in progress on a thread. */
 typedef struct JitLookup {
         uint64_t method_id;
         uint64_t time; /* 0: none */
@@ -28,10 +31,10 @@ struct JitStats {
         uint64_t n_others[_JIT_ATTEMPT_MAX];
         GHashTable *reasons[_JIT_ATTEMPT_MAX]; /* owned: Str, with a reference -> owned count */
         JitBackground background;
-        uint64_t background_begin; /* of the run under way; 0: none */
-        uint64_t pause_begin;      /* of the pause under way; 0: none */
+        uint64_t background_begin; /* ns: of the run in progress; 0: none */
+        uint64_t pause_begin;      /* ns: of the pause in progress; 0: none */
         JitLookups lookups;
-        /* By the number of the thread, modulo MAX_LOOKUPS; not in checkpoints. */
+        /* By thread number modulo MAX_LOOKUPS; not in checkpoints. */
         JitLookup under_way[MAX_LOOKUPS];
 };
 

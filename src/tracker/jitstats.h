@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * JIT statistics: what the compiler did and did not do in one process, counted
+ * JIT statistics: counts of what the JIT compiler did in one process
  *
- * From events that feeders send on request only (sink.clrsym.feed, parameter jit).
+ * Feeders send these events only on request (sink.clrsym.feed, parameter jit).
  */
 
 #include "codemap/strtab.h"
@@ -16,10 +16,10 @@ typedef struct JitStats JitStats;
 JitStats *jitstats_new(Strtab *names, Account *account);
 void jitstats_free(JitStats *stats);
 
-/* Counts a record of one of the kinds EVENT_KIND_JIT_*, or EVENT_KIND_R2R_ENTRY; ignores others. */
+/* Counts a record of a kind EVENT_KIND_JIT_* or EVENT_KIND_R2R_ENTRY; ignores others. */
 void jitstats_add(JitStats *stats, const Record *record);
 
-/* What the compiler tries, which succeeds or fails for a reason. */
+/* Attempts of the compiler, which succeed or fail for a reason. */
 typedef enum JitAttempt {
         JIT_INLINING,
         JIT_TAIL_CALL,
@@ -29,7 +29,7 @@ typedef enum JitAttempt {
 uint64_t jitstats_n_succeeded(const JitStats *stats, JitAttempt attempt);
 
 typedef struct JitReason {
-        Str reason; /* 0: all others, which have no entry of their own */
+        Str reason; /* 0: all reasons without an entry of their own */
         uint64_t count;
 } JitReason;
 
@@ -41,33 +41,33 @@ typedef struct JitBackground {
         uint64_t n_runs;
         uint64_t time; /* ns, of all runs */
         uint64_t n_methods;
-        uint64_t n_pauses;   /* tiering was put off, because new methods were still being called */
-        uint64_t pause_time; /* ns, of all pauses that are over */
-        uint64_t n_new_methods; /* that were called during these pauses for the first time */
-        uint64_t n_pending;     /* methods that wait for a higher tier, at the latest run */
+        uint64_t n_pauses; /* tiering was postponed, because new methods were still being called */
+        uint64_t pause_time;    /* ns, of all finished pauses */
+        uint64_t n_new_methods; /* methods called for the first time during these pauses */
+        uint64_t n_pending;     /* methods waiting for a higher tier, at the latest run */
         uint64_t n_most_pending;
 } JitBackground;
 
-/* How the runtime looked for precompiled code of methods. */
+/* The runtime's lookups of precompiled code. */
 typedef struct JitLookups {
         uint64_t n;
         uint64_t n_found;
-        uint64_t time; /* ns, of all of them */
+        uint64_t time; /* ns, of all lookups */
 } JitLookups;
 
 JitBackground jitstats_background(const JitStats *stats);
 
 JitLookups jitstats_lookups(const JitStats *stats);
 
-/* When the present pause began, ns; 0: none. */
+/* Begin of the pause in progress, ns; 0: none. */
 uint64_t jitstats_pause_begin(const JitStats *stats);
-/* When the present run of the background thread began, ns; 0: none is under way. */
+/* Begin of the background thread's run in progress, ns; 0: none. */
 uint64_t jitstats_background_begin(const JitStats *stats);
 /* Failures without an entry of their own. */
 uint64_t jitstats_n_others(const JitStats *stats, JitAttempt attempt);
-/* From a checkpoint: sets the counts, but for the reasons. */
+/* From a checkpoint: sets all counts except the reasons. */
 void jitstats_restore(JitStats *stats, const uint64_t *n_succeeded, const uint64_t *n_others,
                       const JitBackground *background, uint64_t background_begin);
 void jitstats_restore_lookups(JitStats *stats, const JitLookups *lookups, uint64_t pause_begin);
-/* Takes over the reference to REASON. False if it is there already, or there are too many. */
+/* Takes over the reference to REASON. False if the reason is a duplicate, or there are too many. */
 bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, uint64_t count);

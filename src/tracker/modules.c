@@ -13,7 +13,7 @@ static Str process_intern_text(Process *process, const Record *record, FieldName
                                  : 0;
 }
 
-/* The assembly that an event means by its id; 0: id 0. */
+/* The number of the assembly with that id; 0: id 0. */
 static uint32_t process_assembly(Process *process, uint64_t id, uint64_t time)
 {
         AssemblyTable *table = &process->assemblies;
@@ -36,7 +36,7 @@ static void module_take_pdb(Process *process, Module *module, const Record *reco
         module->pdb_path = process_intern_text(process, record, FIELD_ManagedPdbBuildPath);
 }
 
-/* Takes what is not known of the module yet, but for its path. */
+/* Takes the unknown members of the module from RECORD, except its path. */
 static void module_take(Process *process, Module *module, const Record *record)
 {
         AssemblyTable *assemblies = &process->assemblies;
@@ -50,7 +50,7 @@ static void module_take(Process *process, Module *module, const Record *record)
         if (!module->native_path)
                 module->native_path = process_intern_text(process, record, FIELD_ModuleNativePath);
         module_take_pdb(process, module, record);
-        /* At the end of its life its assembly may be gone: another one may have the id. */
+        /* At the module's unload its assembly may be gone, and its id reused. */
         if (!module->assembly)
                 module->assembly = record->event->kind == EVENT_KIND_MODULE_UNLOAD
                                            ? assembly_table_find(assemblies, assembly_id)
@@ -75,7 +75,7 @@ void process_take_module(Process *process, const Record *record)
                 return;
         path = process_intern_text(process, record, FIELD_ModuleILPath);
         if (is_load && module->has_load && record->time > module->loaded && module->path != path) {
-                /* The id is used for another module: the unload of the first was lost. */
+                /* Another module has the id: the unload of the first was lost. */
                 process_end_module(process, module, record->time);
                 module = process_living_module(process, id, record->time);
         }
@@ -104,7 +104,7 @@ void process_take_module_unload(Process *process, const Record *record)
         process_end_module(process, module, record->time);
 }
 
-/* Takes what is not known of the assembly yet. Takes over NAME. */
+/* Takes the unknown members of the assembly from RECORD. Takes over NAME. */
 static void assembly_take(Process *process, Assembly *assembly, const Record *record, Str name)
 {
         if (!assembly->has_flags) {
@@ -136,7 +136,7 @@ void process_take_assembly(Process *process, const Record *record)
         name = process_intern_text(process, record, FIELD_FullyQualifiedAssemblyName);
         if (is_load && assembly->has_load && record->time > assembly->loaded &&
             assembly->name != name) {
-                /* The id is used for another assembly: the unload of the first was lost. */
+                /* Another assembly has the id: the unload of the first was lost. */
                 assembly_table_end(table, number, record->time);
                 number = assembly_table_need(table, id, record->time);
                 assembly = assembly_table_get(table, number);

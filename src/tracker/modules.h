@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Modules and assemblies: what their events change in a process
- */
+/* Modules and assemblies: the effect of their events on a process */
 
 #include "tracker/process.h"
 

@@ -31,7 +31,7 @@ static gboolean account_is_unused(gpointer uid, gpointer data, gpointer user_dat
         return TRUE;
 }
 
-/* A number is in each name: few numbers, and none that is used twice. */
+/* Each name contains an account's number: numbers are small and unique. */
 static uint32_t owners_take_number(Owners *owners, Account *account)
 {
         guint i;

@@ -4,8 +4,8 @@
 /*
  * Owners: an account for each user that has processes
  *
- * What is kept of a user's processes and traces is booked on the user's account. The budget makes
- * room at the expense of the user with the largest one.
+ * The data of a user's processes and traces is booked on the user's account. The budget makes room
+ * at the expense of the largest account.
  */
 
 #include "codemap/account.h"
@@ -18,22 +18,24 @@ typedef struct Owners {
         GHashTable *table; /* owned: uid -> owned Account */
         GPtrArray
                 *by_number; /* owned: borrowed Accounts, by number - 1; NULL: the number is free */
-        guint n_most;       /* with more of them, those with nothing booked are removed */
+        guint n_most;       /* if there are more, accounts without bookings are removed */
 } Owners;
 
 void owners_init(Owners *owners, Account *total);
-/* Everything that books on the accounts is gone. */
+/* All structures that book on the accounts must be freed before. */
 void owners_deinit(Owners *owners);
 
-/* The account of that user; made if there is none. It stays as long as something is booked on it.
+/*
+ * The account of that user, made if there is none. The account lives while something is booked on
+ * it.
  */
 Account *owners_account(Owners *owners, uint32_t uid);
 
-/* Whose account it is; ACCOUNT is one of OWNERS. */
+/* The user of ACCOUNT, which is one of OWNERS. */
 uint32_t owners_uid(const Owners *owners, const Account *account);
 
 /*
- * The largest account that is smaller than LIMIT, and not LIMIT itself; among equal ones the order
- * is by number. LIMIT may be NULL: the largest of all. NULL: there is none.
+ * The largest account that is smaller than LIMIT; accounts of equal size are ordered by number.
+ * LIMIT NULL: the largest of all. NULL: there is none.
  */
 Account *owners_largest_below(const Owners *owners, const Account *limit);

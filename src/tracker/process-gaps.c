@@ -3,9 +3,9 @@
 
 #include "codemap/body.h"
 
-/* Gaps kept in each list of a process; beyond that the oldest are merged. */
+/* Gaps kept in each list of a process; if there are more, the oldest are merged. */
 #define MAX_GAPS 256
-/* More than the threads that compile at the same time. */
+/* More than the number of threads that compile at the same time. */
 #define MAX_UNANNOUNCED 1024
 
 void process_gaps_init(ProcessGaps *gaps, Account *account)

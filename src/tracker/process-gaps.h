@@ -30,7 +30,7 @@ typedef struct Rundown {
         uint64_t end;
 } Rundown;
 
-/* Jitted code that was made known by a rundown's row, not by its load. */
+/* Jitted code that became known by a rundown's row, not by its load. */
 typedef struct UnannouncedBody {
         uint64_t start;
         uint64_t method_id;
@@ -40,20 +40,23 @@ typedef struct UnannouncedBody {
 typedef struct ProcessGaps {
         Account *account;    /* borrowed */
         GArray *reported;    /* owned, of Gap */
-        uint64_t open_since; /* begin of a reported gap without an end; BODY_FOREVER: none */
-        /* A complete rundown that counts once the open gap has ended before it; begin 0: none. */
+        uint64_t open_since; /* begin of the open gap; BODY_FOREVER: none is open */
+        /*
+         * A complete rundown that counts if the open gap turns out to have ended before it; begin
+         * 0: none.
+         */
         Rundown deferred;
         GArray *inferred; /* owned, of Gap */
         /*
-         * The inference from the last rundown alone: its unannounced bodies show a gap from
-         * unannounced_since on, the bodies missing from it show one from missing_since on
-         * (BODY_FOREVER: none). Either ends at inference_end.
+         * The inference from the last rundown alone. Its unannounced bodies show a gap from
+         * unannounced_since on; the bodies missing from it show a gap from missing_since on.
+         * BODY_FOREVER: no such gap. Both end at inference_end.
          */
         uint64_t unannounced_since;
         uint64_t missing_since;
         uint64_t inference_end;
         GArray *unannounced;         /* owned, of UnannouncedBody: of the last rundown */
-        uint32_t n_more_unannounced; /* not kept, because `unannounced` was full */
+        uint32_t n_more_unannounced; /* dropped, because `unannounced` was full */
 } ProcessGaps;
 
 void process_gaps_init(ProcessGaps *gaps, Account *account);
@@ -62,19 +65,21 @@ void process_gaps_deinit(ProcessGaps *gaps);
 /* True if there may have been a process gap in [begin, end]. */
 bool process_gaps_touch(const ProcessGaps *gaps, uint64_t begin, uint64_t end);
 
-/* A gap [begin, end] is reported. It explains, and so replaces, the inferred gaps it touches. */
+/*
+ * Reports a gap [begin, end]. The gap explains, and so replaces, the inferred gaps that it touches.
+ */
 void process_gaps_report(ProcessGaps *gaps, uint64_t begin, uint64_t end);
-/* A gap is reported that has begun and has no end yet. */
+/* Reports a gap that has begun and has no end yet. */
 void process_gaps_report_open(ProcessGaps *gaps, uint64_t begin);
-/* The open gap ends before END. False if there is none that began by END. */
+/* Ends the open gap just before END. False if no gap was open that began by END. */
 bool process_gaps_report_end(ProcessGaps *gaps, uint64_t end);
 
 /* Makes the inference from the last rundown final, and forgets its unannounced bodies. */
 void process_gaps_settle(ProcessGaps *gaps);
 void process_gaps_add_unannounced(ProcessGaps *gaps, const UnannouncedBody *body);
-/* The load of unannounced body I follows its row by a moment: so it shows no gap. */
+/* The load of unannounced body I came shortly after its row, so that the body shows no gap. */
 void process_gaps_remove_unannounced(ProcessGaps *gaps, guint i);
-/* The last rundown shows a gap; the parameters are the fields of that name. */
+/* Sets the inference from the last rundown; the parameters are the fields of that name. */
 void process_gaps_infer(ProcessGaps *gaps, uint64_t unannounced_since, uint64_t missing_since,
                         uint64_t end);
 /* Adds a gap from a checkpoint. */

@@ -42,7 +42,7 @@ static gboolean method_key_equal(gconstpointer a, gconstpointer b)
         return x->method_id == y->method_id && x->rejit_id == y->rejit_id;
 }
 
-/* The process, its empty code map and tables. */
+/* Bytes: the process, its empty code map and tables. */
 #define PROCESS_SIZE (sizeof(Process) + 2048)
 
 Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
@@ -101,7 +101,7 @@ void process_book_texts(Process *process)
 
 void process_add_trace(Process *process, Trace *trace)
 {
-        /* Mostly there is one. */
+        /* A process usually has one trace. */
         if ((process->traces->len && process->traces->pdata[0] == trace) ||
             g_ptr_array_find(process->traces, trace, NULL))
                 return;
@@ -208,7 +208,7 @@ Module *process_living_module(Process *process, uint64_t id, uint64_t time)
         return module && module_is_living(module) ? module : process_add_module(process, &template);
 }
 
-/* The module that an event means by its id, or NULL: it is not known. */
+/* The module with that id, or NULL: it is not known. */
 static Module *process_find_module(const Process *process, uint64_t id)
 {
         Module *module = process_newest_module(process, id);
@@ -383,8 +383,8 @@ void process_take_method_details(Process *process, const Record *record)
 }
 
 /*
- * A method that is inlined into itself: no details follow, because those of the method came before
- * its load. The arguments of a generic type are not known here.
+ * Names a method that is inlined into itself: no details follow the tree, because the method's own
+ * came before its load. The arguments of a generic type are not known here.
  */
 static void process_name_recursion(const Process *process, const Body *body, Inlining *inlining)
 {
@@ -430,7 +430,7 @@ void process_take_inline_tree(Process *process, const Record *record)
         process_name_recursion(process, body, codemap_inlining(process->map, body));
 }
 
-/* The code that a load, or R2RGetEntryPoint, is about, or NULL. */
+/* The body of a load or of R2RGetEntryPoint, or NULL. */
 static Body *process_loaded_body(const Process *process, const Record *record)
 {
         FieldName field = record->event->kind == EVENT_KIND_R2R_ENTRY ? FIELD_EntryPoint
@@ -487,10 +487,10 @@ void process_end(Process *process, uint64_t time)
 {
         process->exit = time;
         process->account->may_evict = true;
-        codemap_change_epoch(process->map); /* answers about later times are others now */
+        codemap_change_epoch(process->map); /* answers about later times change */
 }
 
-/* The runtime's other threads may load some bodies after its exit. */
+/* The runtime's other threads may load some bodies after its exit unload. */
 uint64_t process_body_end(const Process *process, const Body *body)
 {
         return MIN(body->until, MAX(process->exit, body->since));
@@ -507,7 +507,7 @@ bool process_is_over_at(const Process *process, uint64_t time)
                time - process->exit > PROCESS_EXIT_GRACE;
 }
 
-/* A trace that has ended, because its session has, does not hold back the others. */
+/* A trace that has ended does not hold back the others. */
 uint64_t process_horizon(const Process *process)
 {
         uint64_t open = UINT64_MAX, ended = 0;

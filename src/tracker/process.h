@@ -18,10 +18,10 @@
 #include "tracker/trace.h"
 #include "util/guid-text.h"
 
-/* The uid where the owner of a process is not known: only viewers who see all see it. */
+/* The uid of a process whose owner is not known: only viewers who see all processes see it. */
 #define PROCESS_OF_NOBODY UINT32_MAX
 
-/* A compilation that has begun on a thread. */
+/* A compilation in progress on a thread. */
 typedef struct Jitting {
         uint64_t method_id;
         uint64_t time;
@@ -33,7 +33,7 @@ typedef struct Jitting {
 
 typedef struct Module {
         uint64_t id;
-        Str path; /* owned reference; 0: not known (yet) */
+        Str path; /* owned reference; 0: not known */
         uint64_t loaded;
         uint64_t unloaded; /* BODY_FOREVER while it lives */
         bool has_load;     /* `loaded` is its own load event's time */
@@ -42,7 +42,9 @@ typedef struct Module {
         uint32_t assembly; /* number in the process's assemblies; 0: not known */
         uint32_t flags;    /* as the runtime writes them: event/module-flags.h */
         Str native_path;   /* owned reference; 0: none */
-        /* Its PDB, as its compiler wrote that into the image; without a PDB all are zero. */
+        /*
+         * Its PDB, as the compiler has written it into the image; all zero: the image names none.
+         */
         Str pdb_path; /* owned reference */
         uint32_t pdb_age;
         uint8_t pdb_guid[GUID_SIZE];
@@ -52,19 +54,19 @@ typedef struct Process {
         Strtab *names;    /* borrowed */
         Account *account; /* borrowed, its owner's */
         ProcessKey key;
-        unsigned generation; /* counted from 1 */
-        uint64_t serial;     /* in order of appearance, of all that ever were; from 1 */
-        uint32_t uid; /* of its owner: of its per-UID buffers, or as the host knows; part of its
-                         identity */
-        bool is_from_start; /* its runtime's start was seen: it has no earlier events */
-        bool was_found;     /* on this host, so that what is not found any more has ended */
-        bool has_tiering;   /* tiered compilation is on, and `tiering` is known */
-        bool rundown_has_modules, rundown_has_jitted; /* rows of the rundown under way */
+        unsigned generation; /* from 1 on */
+        uint64_t serial; /* unique among all processes ever, in order of appearance, from 1 on */
+        uint32_t uid;    /* of its owner: of its per-UID buffers, or as the host knows; part of its
+                            identity */
+        bool is_from_start; /* its runtime's start was seen: no events are missing before */
+        bool was_found;   /* it was found on this host: if it is not found any more, it has ended */
+        bool has_tiering; /* tiered compilation is on, and `tiering` is known */
+        bool rundown_has_modules, rundown_has_jitted; /* the rundown in progress has such rows */
         uint32_t tiering; /* its settings: TIERED_* of event/module-flags.h */
         uint64_t begin;
-        uint64_t last;          /* latest event */
+        uint64_t last;          /* time of its latest event */
         uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */
-        uint64_t rundown_begin; /* of the rundown under way; 0: none */
+        uint64_t rundown_begin; /* of the rundown in progress; 0: none */
         char *runtime_version;  /* owned or NULL: "10.0.12" */
         char *runtime_path;     /* owned or NULL */
         char *command;          /* owned or NULL */
@@ -77,15 +79,17 @@ typedef struct Process {
         GHashTable *jitting; /* tid -> owned Jitting */
         StubTable stubs;
         DetailTable details;
-        GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
-        GArray *rundowns;         /* owned, of Rundown: the complete ones in order of arrival */
+        GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until the row of its method
+                                   * comes */
+        GArray *rundowns;         /* owned, of Rundown: the complete ones, in order of arrival */
         ProcessGaps gaps;
-        GPtrArray *traces;       /* owned, of borrowed Traces that have events of it */
-        unsigned age;            /* rounds of tracker_age() since it was over */
-        uint64_t aged_last;      /* its last event as of the round before */
-        uint64_t observed_epoch; /* of the map, as the observer knows it */
-        JitStats *jit_stats;     /* owned or NULL: there is no such event of it */
-        uint64_t edited;         /* since when IL may not be the assemblies'; BODY_FOREVER: never */
+        GPtrArray *traces;       /* owned, of borrowed Traces with events of this process */
+        unsigned age;            /* rounds of tracker_age() since its end */
+        uint64_t aged_last;      /* its latest event at the round before */
+        uint64_t observed_epoch; /* of the map: the latest that the observer was told */
+        JitStats *jit_stats;     /* owned or NULL: no such event has come */
+        uint64_t edited;         /* since when its IL may differ from the assemblies'; BODY_FOREVER:
+                                  * never */
         uint64_t refused_since;  /* since when bodies were refused to save memory; BODY_FOREVER:
                                     never */
 } Process;
@@ -98,54 +102,52 @@ typedef struct MethodKey {
 Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
                      uint64_t begin);
 void process_free(Process *process);
-/* From a checkpoint: takes over what HEAD has in its plain fields and texts. */
+/* From a checkpoint: takes over the plain fields and texts of HEAD. */
 void process_restore_head(Process *process, const Process *head);
 
-/* Bytes of a command, a path or a version that are kept: a program can make them as long as it
- * likes. */
+/* Bytes kept of a command, a path or a version, which a program can make arbitrarily long. */
 #define PROCESS_MAX_TEXT 4096u
-/* The process has events in the trace, which may be known. */
+/* Adds a trace with events of the process, unless it has it. */
 void process_add_trace(Process *process, Trace *trace);
-/* Its command line, else the name of its program, or NULL. */
+/* Its command line, else its program's name, or NULL. */
 const char *process_command(const Process *process);
-/* Books the runtime's version, its path, the command and the program after one of them has changed.
- */
+/* Books runtime_version, runtime_path, command and program after a change of one. */
 void process_book_texts(Process *process);
 
 bool module_is_living(const Module *module);
-/* The living module with that id; made if there is none. NULL for id 0. */
+/* The living module with that id, made if there is none. NULL for id 0. */
 Module *process_living_module(Process *process, uint64_t id, uint64_t time);
-/* The same; in the last rundown, the module that has ended with that id, if there was one. */
+/* The same; in the last rundown, the ended module with that id, if there was one. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
 /*
  * Adds a module from a checkpoint, in order of the numbers; takes over its texts if it succeeds. An
- * id has at most one living module, the last of it.
+ * id has at most one living module, its last one.
  */
 bool process_restore_module(Process *process, const Module *module);
 /* Takes over the reference to PATH. */
 void process_set_module_path(Process *process, Module *module, Str path);
-/* The assembly that a module belongs to, or NULL. */
+/* The assembly of a module, or NULL. */
 const Assembly *process_module_assembly(const Process *process, const Module *module);
 /*
- * The unload of a module at TIME: ends its bodies that began by then. If the module was loaded
- * later, the unload was of an earlier one with its id, and it stays; else it ends, and bodies that
- * began later belong to the next module with that id.
+ * Unloads a module at TIME: ends its bodies that began by then. If the module was loaded later, the
+ * unload was that of an earlier module with its id, and the module stays. Else the module ends, and
+ * bodies that began later belong to the next module with that id.
  */
 void process_end_module(Process *process, Module *module, uint64_t time);
 
-/* The module that a body belongs to, or NULL. */
+/* The module of a body, or NULL. */
 const Module *process_body_module(const Process *process, const Body *body);
 void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time);
 
-/* Keeps a map of a rundown until the row of its method comes. Takes over MAP. */
+/* Keeps a map of a rundown until its method's row comes. Takes over MAP. */
 void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id, IlMap *map);
-/* Removes the map kept for a method, which the caller owns from now on; NULL if there is none. */
+/* Removes the map kept for a method and gives it to the caller; NULL if there is none. */
 IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id);
 void process_drop_il_maps(Process *process);
 
-/* The compilation that began on the thread last, or NULL. */
+/* The latest compilation that began on the thread, or NULL. */
 Jitting *process_jitting(const Process *process, int32_t tid);
-/* Copies JITTING, and takes over its names. */
+/* Copies JITTING; takes over its names. */
 void process_begin_jitting(Process *process, int32_t tid, const Jitting *jitting);
 
 /* Takes a JittedMethodRichDebugInfo. */
@@ -153,35 +155,33 @@ void process_take_inline_tree(Process *process, const Record *record);
 /* Takes a MethodDetails. */
 void process_take_method_details(Process *process, const Record *record);
 /*
- * RECORD, a load, has been applied: its body gets what earlier events know of it: the target of
- * a stub, or the type arguments of a generic method. True if that changes its name.
+ * Completes the body of RECORD, an applied load, from earlier events: with the target of a stub, or
+ * the type arguments of a generic method. True if the body's name changes.
  */
 bool process_load_detail(Process *process, const Record *record);
 
-/*
- * Adds a complete rundown. A bounded number is kept, the first and the last ones in any case.
- */
+/* Adds a complete rundown. A bounded number is kept, always with the first and the last. */
 #define PROCESS_MAX_RUNDOWNS 64u
 void process_add_rundown(Process *process, const Rundown *rundown);
 
-/* The time up to which all streams are in that can have events of the process. */
+/* The time up to which all streams with events of the process have arrived. */
 uint64_t process_horizon(const Process *process);
-/* It has not ended, and one of its sessions has not either: more events can come. */
+/* True if neither the process nor all of its sessions have ended: more events can come. */
 bool process_is_open(const Process *process);
-/* The process was over at TIME. */
+/* The process has ended by TIME. */
 void process_end(Process *process, uint64_t time);
-/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
+/* ns. Real runtimes emitted events for up to 12 ms after their exit unload. */
 #define PROCESS_EXIT_GRACE UINT64_C(1000000000)
-/* When the body's life was over, by its own end or the process's; BODY_FOREVER: it lives. */
+/* The end of the body's life, or of its process; BODY_FOREVER: it lives. */
 uint64_t process_body_end(const Process *process, const Body *body);
 /*
- * True while a runtime that has reported the unload of everything, at its end, lists once more what
- * there was: so it ends an EventPipe session.
+ * True while an exiting runtime, after the unload of everything, lists its code once more: the last
+ * rundown of an EventPipe session.
  */
 bool process_is_in_last_rundown(const Process *process);
-/* True if at TIME nothing can be of the process any more: its pid may be another program's. */
+/* True if no event at TIME can be the process's: its pid may be another program's. */
 bool process_is_over_at(const Process *process, uint64_t time);
 /* True if events of the process may have been lost in [begin, end]. */
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end);
-/* True if TIME is before the first event of a process whose start was not seen. */
+/* True if TIME is before the process's first event, and its start was not seen. */
 bool process_is_before(const Process *process, uint64_t time);

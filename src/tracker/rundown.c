@@ -4,8 +4,8 @@
 #include "event/method-flags.h"
 
 /*
- * ns. A thread publishes code, then emits its load event; a rundown can come in between, and the
- * thread may have to wait for a processor.
+ * ns. A thread publishes code, then emits its load event; in between a rundown can come, and the
+ * thread may wait for a processor.
  */
 #define LOAD_DELAY UINT64_C(1000000000)
 
@@ -22,9 +22,9 @@ void rundown_note_body(Process *process, const Body *body)
 }
 
 /*
- * While a runtime walks its code heaps it frees no code, so the rundown has also what was unloaded
- * since it began. A runtime that ends reports the unload of everything, and only then makes the
- * rundown of an EventPipe session: that has nothing that came after the unloads.
+ * While a runtime walks its code heaps it frees no code: its rundown still has the bodies unloaded
+ * since its begin. An exiting runtime reports the unload of everything, and only then makes the
+ * rundown of an EventPipe session: that rundown lacks all bodies that came after the unloads.
  */
 Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64_t time)
 {
@@ -67,8 +67,8 @@ void rundown_note_load(Process *process, const Body *body, uint64_t time)
 }
 
 /*
- * Since when every compilation should have been announced by its load: since the rundown before the
- * one of BEGIN, or since the process's own start. BODY_FOREVER: what existed at first is not known.
+ * The time since when a load should have announced every compilation: the rundown before the one of
+ * BEGIN, or the process's own start. BODY_FOREVER: the first code is not known.
  */
 static uint64_t rundown_whole_since(const Process *process, uint64_t begin)
 {
@@ -86,8 +86,8 @@ static uint64_t rundown_whole_since(const Process *process, uint64_t begin)
 }
 
 /*
- * Ends the bodies that are missing from the rundown. Returns since when events must be missing
- * where no known gap explains it; BODY_FOREVER: none are.
+ * Ends the bodies that are missing from the rundown. Returns since when events must be missing that
+ * no known gap explains; BODY_FOREVER: no events are missing.
  */
 static uint64_t rundown_end_missing(Process *process, uint64_t begin)
 {
@@ -98,7 +98,9 @@ static uint64_t rundown_end_missing(Process *process, uint64_t begin)
                 Body *body = codemap_body(process->map, i);
                 uint64_t seen;
 
-                /* Precompiled code lives as long as its image; a rundown has only what was called.
+                /*
+                 * Precompiled code lives as long as its image; a rundown lists only the called
+                 * methods.
                  */
                 if (!body || body->until != BODY_FOREVER || !(body->flags & METHOD_FLAG_JITTED))
                         continue;
@@ -124,10 +126,10 @@ void rundown_end(Process *process, uint64_t time)
         uint64_t unannounced_since = BODY_FOREVER, missing_since;
 
         if (time < rundown.begin)
-                return; /* the end of an earlier rundown comes late: this one goes on */
+                return; /* the end of an earlier rundown comes late: the present one continues */
         process->rundown_begin = 0;
         process_drop_il_maps(process);
-        /* Any code at all has jitted code in it, if only a stub that calls Main. */
+        /* If code was listed at all, jitted code was, too: at least a stub that calls Main. */
         if (process->rundown_has_modules && !process->rundown_has_jitted)
                 return;
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end)) {
@@ -149,7 +151,9 @@ void rundown_end(Process *process, uint64_t time)
                 process_gaps_infer(gaps, unannounced_since, missing_since, rundown.begin - 1);
 }
 
-/* Rundowns that touch [BEGIN, END] no longer count. IS_DEFERRED: the last of them may later. */
+/*
+ * Rundowns that touch [BEGIN, END] no longer count. IS_DEFERRED: the last of them may count later.
+ */
 static void rundown_withdraw(Process *process, uint64_t begin, uint64_t end, bool is_deferred)
 {
         GArray *rundowns = process->rundowns;

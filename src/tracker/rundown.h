@@ -2,33 +2,33 @@
 #pragma once
 
 /*
- * Rundown: what follows when a runtime has listed everything that is alive, and when the holder of
- * a process's session reports that it held none
+ * Rundown: the conclusions from a complete list of living code, and from the reports of a holder
+ * that held no session
  */
 
 #include "tracker/process.h"
 
 /* The runtime begins a rundown. */
 void rundown_begin(Process *process, uint64_t time);
-/* It has BODY. */
+/* The rundown lists BODY. */
 void rundown_note_body(Process *process, const Body *body);
 /*
- * The rundown is complete: jitted code that was known before and is not in it has been unloaded.
- * Code that it has or lacks unexpectedly shows a process gap before it. A rundown of modules
- * without any jitted code is of a tool that asked for no more: nothing follows from it.
+ * The rundown is complete: known jitted code that it does not list has been unloaded. Unexpected or
+ * missing code shows a process gap before it. Modules without any jitted code: a tool asked for
+ * these alone, and nothing follows.
  */
 void rundown_end(Process *process, uint64_t time);
 
 /*
- * The process gap [BEGIN, END) is reported; END == BODY_FOREVER: it goes on. A rundown in that time
- * no longer counts as complete; one in a gap that goes on counts again if the gap turns out to have
- * ended before it.
+ * Reports the process gap [BEGIN, END); END == BODY_FOREVER: the gap is open. A rundown in that
+ * time no longer counts as complete. A rundown in an open gap counts again if the gap turns out to
+ * have ended before it.
  */
 void rundown_report_gap(Process *process, uint64_t begin, uint64_t end);
 
-/* The body that the row INCOMING at TIME is of, if that was unloaded before; NULL: it was not. */
+/* The body of the row INCOMING at TIME, if that body was unloaded before; else NULL. */
 Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64_t time);
-/* BODY became known by a rundown's row at TIME. */
+/* A rundown's row made BODY known at TIME. */
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time);
-/* The load of BODY, which was known, comes at TIME: it follows the publishing by a moment. */
+/* The load of BODY, which was known, comes at TIME, shortly after its publishing. */
 void rundown_note_load(Process *process, const Body *body, uint64_t time);

@@ -5,9 +5,12 @@
 
 #include <string.h>
 
-/* With its entry in the table. */
+/* Bytes, with the entry in the table. */
 #define STUB_SIZE (sizeof(Stub) + 48)
-/* Kept at a time. Mostly there is one for each thread: stubs are compiled as soon as made. */
+/*
+ * Stubs kept at a time. There is usually one for each thread: a stub is compiled as soon as it is
+ * made.
+ */
 enum { MAX_STUBS = 1024 };
 
 /* Bits of StubFlags. */

@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * Stubs: IL stubs that the runtime has made and not loaded yet, and the methods they are made for
+ * Stubs: IL stubs that the runtime has made and not loaded yet, and their target methods
  *
- * ILStubGenerated is emitted first; the load of the stub, as a method of its own, some time later
- * with the same MethodID. An id is used again when its module is gone, and not every kind of
- * stub has such an event. So an entry is dropped with anything else that happens to its id, and
- * where an event may be missing in between, a stub gets no target rather than a wrong one.
+ * ILStubGenerated comes first; the load of the stub, as a method of its own, comes later with the
+ * same MethodID. The runtime reuses an id when its module is gone, and some kinds of stubs have no
+ * such event. An entry is therefore dropped with any other event of its id. If an event may be
+ * missing in between, the stub gets no target, rather than a wrong one.
  *
  * A stub made for one method serves all methods of its module with an equal signature; no event
- * reports these others.
+ * reports the others.
  */
 
 #include "codemap/body.h"
@@ -18,7 +18,7 @@
 
 typedef struct Stub {
         uint64_t method_id;
-        uint64_t module_id; /* of the method it is made for, and its own */
+        uint64_t module_id; /* of the target method, and of the stub */
         uint64_t time;
         bool is_reverse;   /* native code calls managed code */
         StubTarget target; /* owned references */
@@ -35,20 +35,20 @@ void stub_table_init(StubTable *stubs, Strtab *names, Account *account);
 void stub_table_deinit(StubTable *stubs);
 
 /*
- * Takes an ILStubGenerated. LAST is the time of the process's latest event: one that comes late is
- * not kept, because its id may have been unloaded and used again in the meantime.
+ * Takes an ILStubGenerated. LAST is the time of the process's latest event. A late ILStubGenerated
+ * is not kept, because its id may have been unloaded and reused since.
  */
 void stub_table_keep(StubTable *stubs, const Record *record, uint64_t last);
 /* Adds a stub from a checkpoint. Takes over its references. */
 void stub_table_restore(StubTable *stubs, const Stub *stub);
 
-/* The stub of the method that RECORD loads, if it was made before that; or NULL. */
+/* The stub that RECORD loads, if it was made before; else NULL. */
 const Stub *stub_table_find(const StubTable *stubs, const Record *record);
 /* True if BODY, which RECORD loaded, is the code of the stub. */
 bool stub_is_of(const StubTable *stubs, const Stub *stub, const Body *body, const Record *record);
-/* Drops the stub. The caller owns the references of its target from now on. */
+/* Drops the stub. The caller takes over the references of its target. */
 StubTarget stub_table_take(StubTable *stubs, const Stub *stub);
-/* Drops it with its references. */
+/* Drops the stub with its references. */
 void stub_table_remove(StubTable *stubs, const Stub *stub);
 
 /* A method, or a module, was unloaded at TIME. */

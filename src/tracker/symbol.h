@@ -8,8 +8,8 @@
 #include "tracker/process.h"
 
 /*
- * "Namespace.Type.Method(args)" as the runtime writes types; control characters and what is not
- * printable are escaped, because the traced program chooses the names. "method 0x..." where no
- * event gave a name. Appends to OUT.
+ * Appends "Namespace.Type.Method(args)" to OUT, with the runtime's spelling of types. Control and
+ * unprintable characters are escaped, because the traced program chooses the names. A method
+ * without a name is "method 0x...".
  */
 void symbol_append(GString *out, const Process *process, const Body *body);

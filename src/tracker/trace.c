@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* Remembered in a trace. Mostly each process has a trace of its own. */
+/* Owners kept in a trace. Each process usually has a trace of its own. */
 #define MAX_OWNERS 1024
 
-/* With its tables, and the usual texts. */
+/* Bytes, with its tables and the usual texts. */
 #define TRACE_SIZE (sizeof(Trace) + 320)
-/* With its place in the trace's. */
+/* Bytes, with its place in the trace's array. */
 #define STREAM_SIZE (sizeof(TrackerStream) + 2 * sizeof(void *))
-/* With the entry in the table. */
+/* Bytes, with the entry in the table. */
 #define OWNER_SIZE (sizeof(OwnedKey) + 48)
 
 Trace *trace_restore(Account *account, const Trace *head)
@@ -176,7 +176,7 @@ uint64_t trace_gap_time(const Trace *trace)
         for (i = 0; i < trace->gaps->len; i++) {
                 const Gap *gap = &g_array_index(trace->gaps, Gap, i);
 
-                /* The tracer does not always record when. */
+                /* The tracer does not always record the times. */
                 if (gap->begin && gap->end != UINT64_MAX)
                         sum += gap->end - gap->begin;
         }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Processes that have been over for long
- */
+/* Processes that ended long ago */
 
 #include "tracker/tracker-struct.h"
 
@@ -30,7 +28,7 @@ static bool process_is_over(const Tracker *tracker, const Process *process)
                 !host_is_running(tracker, process));
 }
 
-/* True if all streams that can have events of it were closed by their feeders. */
+/* True if feeders have closed all streams that can have events of the process. */
 static bool process_is_recorded(const Process *process)
 {
         bool has_ended = process->traces->len > 0;
@@ -91,7 +89,7 @@ guint tracker_process_index(const Tracker *tracker, uint64_t serial)
         return low;
 }
 
-/* NULL if there is none. */
+/* NULL if no process has the serial. */
 static Process *tracker_find_serial(const Tracker *tracker, uint64_t serial)
 {
         guint i = tracker_process_index(tracker, serial);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Process gaps that the holder reports
+ * Process gaps reported by the holder
  *
- * A report may come before the first event of its process: then it is pending until that comes.
+ * If a report comes before the first event of its process, it is pending until that event.
  */
 
 #include "tracker/rundown.h"
 #include "tracker/tracker-struct.h"
 
-/* A guess: more processes than can be attached to while an event is on its way. */
+/* A guess: more than the attachments that can happen while an event is on its way. */
 #define MAX_PENDING 256
 
 static bool process_gap_is_open(const ProcessGap *gap)
@@ -23,13 +23,13 @@ static bool process_gap_matches(const ProcessGap *gap, const ProcessKey *key)
         return gap->process.pid == key->pid && (gap->process.pid_ns == key->pid_ns || !key->pid_ns);
 }
 
-/* Neither a gap nor its report has anything to do with another user's process. */
+/* A gap and its report never concern another user's process. */
 static bool process_may_be_of(const Process *process, uint32_t uid)
 {
         return uid == PROCESS_OF_NOBODY || process->uid == PROCESS_OF_NOBODY || process->uid == uid;
 }
 
-/* True if the report only ends another one, and none is pending. */
+/* True if the report only ends another gap, and no such gap is pending. */
 static bool process_gap_is_idle(const Tracker *tracker, const ProcessGap *gap)
 {
         guint i;
@@ -68,14 +68,14 @@ void tracker_apply_pending_gaps(Tracker *tracker, Process *process)
         }
 }
 
-/* Does the gap concern this generation, which had the pid until UNTIL? */
+/* True if the gap concerns this generation, which had the pid until UNTIL. */
 static bool process_gap_concerns(const ProcessGap *gap, const Process *process, uint64_t until)
 {
         bool is_first = process->generation == 1;
 
         if (process_gap_is_open(gap))
                 return gap->begin < until && (gap->begin >= process->begin || is_first);
-        /* An open gap ends with any report that has an end. */
+        /* Any report with an end ends an open gap. */
         if (gap->begin == gap->end || process->gaps.open_since <= gap->end)
                 return true;
         return gap->begin < until && (gap->end > process->begin || is_first);
@@ -97,7 +97,7 @@ static void identity_report_gap(const Identity *identity, const ProcessGap *gap)
         }
 }
 
-/* Reports the gap of the processes with KEY that may be of UID. False if there is none. */
+/* Reports the gap of the processes with KEY that may be of UID. False if no process is known. */
 static bool tracker_report_gap(Tracker *tracker, const ProcessGap *gap, const ProcessKey *key,
                                uint32_t uid)
 {
@@ -122,7 +122,7 @@ void tracker_apply_process_gap(Tracker *tracker, const ProcessGap *gap)
         PendingGap pending = {.gap = *gap, .uid = PROCESS_OF_NOBODY};
 
         tracker->stats.gaps += gap->begin < gap->end;
-        /* A program that was started after the gap's begin does not have it. */
+        /* A program started after the gap's begin is not the gap's process. */
         if (tracker->host.uid)
                 tracker->host.uid(tracker->host.data, &gap->process, gap->begin, &pending.uid);
         if (!tracker_report_gap(tracker, gap, &gap->process, pending.uid) &&

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * The owners of processes: from their buffers, and as the host knows them
- */
+/* The owners of processes: from their buffers, and from the host */
 
 #include "tracker/tracker-struct.h"
 
-/* The owner of the program that has had that pid since before TIME, as the host knows it. */
+/* The owner, known to the host, of the program that has had that pid since before TIME. */
 static bool host_owner(const Tracker *tracker, const ProcessKey *key, uint64_t time,
                        uint32_t *ret_uid)
 {
         return tracker->host.uid && tracker->host.uid(tracker->host.data, key, time, ret_uid);
 }
 
-/* The owner of a process that has events in a trace without one. Asked for once. */
+/* The owner of a process with events in a trace without an owner. The host is asked once. */
 static uint32_t record_ask_owner(const Tracker *tracker, Trace *trace, const Record *record)
 {
         OwnedKey owned = {record->process, PROCESS_OF_NOBODY};
         const OwnedKey *known;
 
-        /* A process's buffers have its own events. */
+        /* A process's own buffers have only its own events. */
         if (!*trace->boot_id || (trace->pid && trace->pid != record->process.pid))
                 return PROCESS_OF_NOBODY;
         known = trace_owner(trace, &record->process);
@@ -46,7 +44,7 @@ bool tracker_record_owner(Tracker *tracker, Trace *trace, const Record *record, 
         if (!*trace->boot_id || trace->uid == PROCESS_OF_NOBODY ||
             identities_find_again(&tracker->identities, &record->process, *ret_uid))
                 return true;
-        /* The host is not asked for every record of a flood. */
+        /* The host is not asked for every record of a flood of forged records. */
         if (g_hash_table_lookup_extended(tracker->forged, &record->process, NULL, &known) &&
             GPOINTER_TO_UINT(known) == trace->uid)
                 return false;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * All streams of a tracker: their feeders, how far they are in, what they lost, and their times
- */
+/* All streams of a tracker: their feeders, their progress, their losses, and their times */
 
 #include "tracker/tracker-struct.h"
 
@@ -19,8 +17,10 @@ static bool tracker_may_drop(const Tracker *tracker, const Trace *trace)
         return trace != tracker->last_trace && trace_is_idle(trace);
 }
 
-/* The newest one stays: it has the clock's offset. Those that may be fed again go when there are
- * too many, in order of appearance. */
+/*
+ * Keeps the newest trace, which has the clock's offset. If too many idle traces wait for a feeder,
+ * the oldest go first.
+ */
 void tracker_drop_traces(Tracker *tracker)
 {
         GPtrArray *traces = tracker->traces;
@@ -75,7 +75,7 @@ TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *ident
         return stream;
 }
 
-/* A change that only quiet streams notice. A feeder may leave thousands of streams. */
+/* A change that affects only quiet streams. A feeder may leave thousands of streams. */
 static void trace_change_quiet(Trace *trace, StreamChange change)
 {
         guint i;
@@ -102,7 +102,7 @@ uint64_t tracker_stream_watermark(const TrackerStream *stream)
         return stream->watermark;
 }
 
-/* A gap of the stream ends at TIME, if something is missing. */
+/* Ends a gap of the stream at TIME, if the stream's progress is before that. */
 static void stream_end_gap(TrackerStream *stream, uint64_t time)
 {
         if (time > stream->progress)
@@ -139,7 +139,7 @@ void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t ti
         stream->progress = MAX(stream->progress, time);
 }
 
-/* The report may come late, when a stream is in further: its gap begins at its progress anyway. */
+/* A late report does no harm: the gap of a stream begins at its progress. */
 static void trace_report_quiet(Trace *trace, int64_t time)
 {
         int64_t raw;

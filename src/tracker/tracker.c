@@ -11,28 +11,30 @@
 
 /*
  * The handlers below, one for each kind of event, decide when bodies begin and end. Three rules
- * hold for all of them: a load or a rundown row over a live body of another identity ends that
- * body, because its unload must have been lost; an unload of an unknown body makes it known after
- * the fact, so that questions about earlier times have an answer; and an event concerns the body
- * that was there at the event's own time, because events come late where two sessions trace one
+ * hold for all of them. A load or a rundown row over a live body of another identity ends that
+ * body, because its unload must have been lost. An unload of an unknown body makes that body known
+ * after the fact, so that questions about earlier times have an answer. An event concerns the body
+ * that was there at the event's own time, because events come late if two sessions trace one
  * process.
  *
  * A generation of a (pid namespace, pid) begins with the runtime's start. After the exit unload of
- * a runtime's one AppDomain its other threads still emit events for some ms; an event more than
- * PROCESS_EXIT_GRACE after it belongs to another program, which has the pid now.
+ * a runtime's one AppDomain, its other threads still emit events for some ms. An event more than
+ * PROCESS_EXIT_GRACE later belongs to another program, which has the pid now.
  */
 
 /* No program has code in the upper half of the address space. */
 #define ADDRESS_LIMIT (UINT64_C(1) << 63)
 /*
  * Bytes that one record may add besides the growth of tables: its names, its map, and the blocks of
- * the pages that a body is on. The largest possible record has a map of 65,535 entries.
+ * its body's pages. The largest possible record has a map of 65,535 entries.
  */
 #define MAX_RECORD_GROWTH (2u << 20)
-/* ns. One runtime does not exit and another start under its pid in less: events that follow closer
- * belong to one program. */
+/*
+ * ns. No runtime exits and another one starts under its pid in less time: events that follow closer
+ * belong to one program.
+ */
 #define LEAST_REPLACE_TIME UINT64_C(10000000)
-/* ns. Two sessions that trace one process record its start twice, microseconds apart. */
+/* ns. If two sessions trace one process, both record its start, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
 
 static void trace_destroy(gpointer data)
@@ -130,11 +132,11 @@ static bool process_is_replaced(const Tracker *tracker, const Process *process,
             !*stream->trace->boot_id || record->time - process->last < LEAST_REPLACE_TIME)
                 return false;
         start = tracker->host.start_time(tracker->host.data, record->process.pid);
-        /* A program that started after the event is not the one that emitted it. */
+        /* A program started after the event cannot have emitted it. */
         return start > process->last && start <= record->time;
 }
 
-/* The settings of a runtime come microseconds before its start: there is no event before them. */
+/* The settings of a runtime come microseconds before its start; no event comes before them. */
 static bool process_is_starting(const Process *process, const Record *record)
 {
         return process->has_tiering && process->last == process->begin &&
@@ -152,12 +154,15 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
                 return true;
         if (record->event->kind != EVENT_KIND_RUNTIME_START || process_is_starting(process, record))
                 return false;
-        /* Else it is the same start, recorded by a second session. */
+        /* Else a second session has recorded the same start. */
         return !(process->is_from_start && record->time - process->begin < SAME_START &&
                  !g_ptr_array_find(process->traces, stream->trace, NULL));
 }
 
-/* If not, the generation before says nothing certain about what follows it. */
+/*
+ * Makes room for a generation. Without room, answers about times after the previous generation
+ * become uncertain.
+ */
 static bool tracker_has_room_for_generation(Tracker *tracker, const Record *record, uint32_t uid)
 {
         Identity *identity;
@@ -175,8 +180,8 @@ static bool tracker_has_room_for_generation(Tracker *tracker, const Record *reco
 }
 
 /*
- * The generation that an event belongs to; NULL: there is no room for it. An event of another
- * feeder can come late.
+ * The generation of an event; NULL: there is no room for it. An event of another feeder can come
+ * late.
  */
 static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream, uint32_t uid,
                                         const Record *record)
@@ -187,7 +192,7 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
         if (!process || record_begins_generation(tracker, process, stream, record)) {
                 unsigned generation = process ? process->generation + 1 : 1;
 
-                /* The one before may go for it. */
+                /* The previous generation may be dropped for it. */
                 if (!tracker_has_room_for_generation(tracker, record, uid))
                         return NULL;
                 process = tracker_add_generation(tracker, record, uid, generation);
@@ -205,7 +210,7 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
         return process;
 }
 
-/* LIKE: a name that it probably is, or 0. */
+/* LIKE: a guess of the name, or 0. */
 static Str process_intern(Process *process, const Value *value, Str like)
 {
         return value ? strtab_add_like(process->names, process->account, like,
@@ -224,10 +229,10 @@ static char *value_text(const Value *value)
 }
 
 /*
- * Sets BODY to what an event of the method family describes; its names are references of its own.
- * False, and no references, for code that no program can have. JITTING: the compilation that a load
- * ends, or NULL. It mostly has the same names; those of other events are in the body that is there.
- * *RET_KNOWN: the known body of that identity that is alive at the event's time, or NULL.
+ * Sets BODY from an event of the method family; BODY gets references of its own to its names.
+ * False, without references, for code that no program can have. JITTING: the compilation that a
+ * load ends, or NULL. It usually has the same names; other events usually name the body already
+ * there. *RET_KNOWN: the known body of that identity that is alive at the event's time, or NULL.
  */
 static bool body_from_record(Process *process, const Record *record, BodySource source,
                              const Jitting *jitting, Body *body, Body **ret_known)
@@ -285,7 +290,7 @@ static Body *process_insert(Process *process, const Body *incoming, uint64_t mod
         return body;
 }
 
-/* Adds to BODY what a later event of it knows better. Releases the names of INCOMING. */
+/* Completes BODY from a later event about it. Releases the names of INCOMING. */
 static void body_complete(Process *process, Body *body, Body *incoming, uint64_t module_id,
                           uint64_t time)
 {
@@ -309,8 +314,8 @@ static void body_complete(Process *process, Body *body, Body *incoming, uint64_t
 }
 
 /*
- * The load of BODY comes late, and its life ends where another body begins. If that is the same
- * code, the two are merged: the other was made known by the second of two loads.
+ * The load of BODY comes late, and its life ends at the begin of another body. If that body is the
+ * same code, made known by the second of two loads, the two are merged.
  */
 static void body_join_next(Process *process, Body *body, uint64_t module_id)
 {
@@ -369,7 +374,10 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
         process_load_detail(process, record);
 }
 
-/* True if the unload is known: from a second session, or its body was evicted by another. */
+/*
+ * True if the unload was applied before: from a second session, or because another body evicted its
+ * body.
+ */
 static bool unload_is_known(const Process *process, const Body *incoming, uint64_t time)
 {
         Body *before, *after;
@@ -421,7 +429,7 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
                 body = process_insert(process, &incoming, module_id, record->time);
                 rundown_note_unannounced(process, body, record->time);
         }
-        /* In a rundown the IL map comes before its method. */
+        /* A rundown has the IL map before its method. */
         map = process_take_il_map(process, record_u64(record, FIELD_MethodID),
                                   record_u64(record, FIELD_ReJITID));
         if (map && body && !body_il_map(body))
@@ -466,7 +474,7 @@ static void on_il_map(Tracker *tracker, Process *process, const Record *record)
         else if (body && body->since <= record->time)
                 codemap_set_il_map(process->map, body, map);
         else
-                ilmap_free(map); /* the load was lost, or the map is late and its id used again */
+                ilmap_free(map); /* the load was lost, or the map is late and its id reused */
 }
 
 static void on_r2r_entry(Tracker *tracker, Process *process, const Record *record)
@@ -516,7 +524,7 @@ static void on_runtime(Tracker *tracker, Process *process, const Record *record)
 
         if (record->event->kind == EVENT_KIND_RUNTIME_START)
                 process->is_from_start = true;
-        /* What a holder reports of a process that it attaches has no path. */
+        /* A holder's report about a process that it attaches has no path. */
         if (process->runtime_path || (process->runtime_version && !has_path))
                 return;
         g_free(process->runtime_version);
@@ -584,8 +592,8 @@ static void on_jit(Tracker *tracker, Process *process, const Record *record)
 static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *);
 
 /*
- * There is no room, although everything that may be evicted has been: the living bodies alone fill
- * the budget. New bodies are refused, but what they overlap is still ended.
+ * Refuses new bodies, because there is no room although everything evictable is gone: the living
+ * bodies alone fill the budget. The bodies that they overlap still end.
  */
 static void tracker_refuse(Tracker *tracker, Process *process, const Record *record)
 {
@@ -600,7 +608,7 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
                 return;
         }
         tracker->stats.refused++;
-        if (kind >= EVENT_KIND_JIT_INLINED) /* no answer depends on these */
+        if (kind >= EVENT_KIND_JIT_INLINED) /* no answer depends on events of these kinds */
                 return;
         process->refused_since = MIN(process->refused_since, record->time);
         if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
@@ -646,7 +654,7 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_JIT_LOOKUP] = on_jit,
 };
 
-/* Reports what the record has changed. A body may have been added and removed with it. */
+/* Reports the changes by the record. The record may have added a body and removed it. */
 static void tracker_report_changes(Tracker *tracker, const Process *process)
 {
         const TrackerObserver *observer = &tracker->observer;
