@@ -6,7 +6,7 @@
 
 #define BUFFER_VERSION 1
 
-/* The kinds of lengths, as the metadata has them. */
+/* The kinds of lengths, in the numbers of the metadata. */
 enum { LENGTH_NONE, LENGTH_U8, LENGTH_U16, LENGTH_UNKNOWN = UINT8_MAX };
 
 static const struct {
@@ -78,7 +78,10 @@ bool async_buffer_read(AsyncBuffer *ret, const uint8_t *bytes, size_t n)
         return true;
 }
 
-/* What the lengths are is known from this sub-event, also for ids that have no meaning here. */
+/*
+ * Takes the lengths of all sub-events, even of ids without a meaning here, from a metadata
+ * sub-event.
+ */
 static void async_lengths_take(AsyncLengths *lengths, const AsyncEvent *event)
 {
         ByteCursor cursor = {.at = event->payload, .n = event->n};

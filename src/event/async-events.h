@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Async events: which chain of awaiting methods a thread continues, as .NET 11 reports it
+ * Async events: the chains of awaiting methods that threads continue, as .NET 11 reports them
  *
- * The event AsyncEvents has a buffer of one thread with sub-events. Layout source: AsyncProfiler.cs
- * of dotnet/runtime (version 1 of the buffer). All numbers are little-endian; "var" is LEB128, and
- * "signed" is a var of which the lowest bit is the sign (zigzag).
+ * The event AsyncEvents holds a buffer of one thread with sub-events. Layout source:
+ * AsyncProfiler.cs of dotnet/runtime (version 1 of the buffer). All numbers are little-endian;
+ * "var" is LEB128; "signed" is a var whose lowest bit is the sign (zigzag).
  *
  *   buffer:    u8 version, u32 size, u32 context, u64 thread, u32 number of sub-events,
  *              u64 first time, u64 last time, sub-events
@@ -40,25 +40,25 @@ typedef enum AsyncEventId {
         ASYNC_METADATA = 22,
 } AsyncEventId;
 
-/* How long the payloads are: the kind of length of each sub-event. */
+/* The lengths of payloads: the kind of length of each sub-event. */
 typedef struct AsyncLengths {
         uint8_t kinds[256];
 } AsyncLengths;
 
-/* Those of .NET 11.0; ASYNC_METADATA replaces them. */
+/* The lengths of .NET 11.0; ASYNC_METADATA replaces them. */
 void async_lengths_init(AsyncLengths *lengths);
 
 /* Borrows the bytes. */
 typedef struct AsyncBuffer {
         uint64_t tid;         /* of the operating system, in the target's pid namespace */
         uint64_t first, last; /* ns of CLOCK_MONOTONIC */
-        /* Of the reading: */
+        /* The state of reading: */
         uint32_t n_left;
         uint64_t time;
         ByteCursor cursor;
 } AsyncBuffer;
 
-/* False: the buffer is of another version, or has another size than it says. */
+/* False: the buffer has another version, or its size field is wrong. */
 bool async_buffer_read(AsyncBuffer *ret, const uint8_t *bytes, size_t n);
 
 typedef struct AsyncEvent {
@@ -68,8 +68,10 @@ typedef struct AsyncEvent {
         size_t n; /* bytes of it */
 } AsyncEvent;
 
-/* False: it was the last one, or the buffer is damaged; then its cursor has failed. LENGTHS are
- * replaced if the sub-event has others. */
+/*
+ * False: the buffer has no more sub-events, or it is damaged; then its cursor has failed. A
+ * sub-event with lengths replaces LENGTHS.
+ */
 bool async_buffer_next(AsyncBuffer *buffer, AsyncLengths *lengths, AsyncEvent *ret);
 
 #define ASYNC_MAX_FRAMES 255u
@@ -85,7 +87,7 @@ typedef struct AsyncStack {
 /* Frame K of a stack of runtime async is called by wrapper (INDEX + K) % ASYNC_WRAPPERS. */
 #define ASYNC_WRAPPERS 32u
 
-/* False: EVENT has no stack, or a damaged one. */
+/* False: EVENT has no stack, or its stack is damaged. */
 bool async_event_stack(const AsyncEvent *event, AsyncStack *ret);
 
 /* "ResumeRuntimeAsyncCallstack"; NULL: not known. Static. */

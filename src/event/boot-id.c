@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * For traces whose clock does not name its boot. LTTng takes the clock's offset once for each
- * session daemon; the real one drifts with NTP. Two boots of one machine are further apart than
+ * For traces whose clock does not name its boot. LTTng reads the clock's offset once for each
+ * session daemon; the real offset drifts with NTP. Two boots of one machine are further apart than
  * this.
  */
 #define BOOT_TOLERANCE_NS (INT64_C(10) * (int64_t)NS_PER_SECOND)

@@ -43,7 +43,7 @@ static DecodeResult compact_read_text(CompactSource *compact, Value *ret_value)
         if (n > left - 2)
                 return DECODE_TRUNCATED;
         ret_value->data = room;
-        /* What is after a NUL is no text. */
+        /* The text ends at a NUL. */
         ret_value->n = (uint32_t)utf8_make_valid(compact->at + 2,
                                                  strnlen((const char *)compact->at + 2, n), room);
         compact->scratch->n_bytes += ret_value->n;

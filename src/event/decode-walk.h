@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * The walk of a row over a field source, to be compiled into each source that has to be fast
- */
+/* The walk of a row over a field source, compiled into each source that has to be fast */
 
 #include "event/decode.h"
 
@@ -11,7 +9,7 @@ typedef DecodeResult (*SourceRead)(Source *source, unsigned index, FieldType typ
                                    Value *ret_value);
 typedef DecodeResult (*SourceFinish)(Source *source);
 
-/* Where READ and FINISH are constants, calls of them become their code. */
+/* If READ and FINISH are constants, the compiler inlines them. */
 static inline DecodeResult decode_walk(const Event *event, Source *source, SourceRead read,
                                        SourceFinish finish, Record *record)
 {

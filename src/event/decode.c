@@ -30,7 +30,7 @@ void decode_scratch_reserve(DecodeScratch *scratch, size_t n)
 {
         size_t size;
 
-        /* An empty text has an address too, so there always is a buffer. */
+        /* An empty text needs an address, too, so a buffer always exists. */
         if (scratch->bytes && scratch->n_allocated - scratch->n_bytes >= n)
                 return;
         size = MAX(scratch->n_bytes + MAX(n, 1), 2 * scratch->n_allocated);

@@ -9,18 +9,20 @@
 
 #include <glib.h>
 
-/* Outcomes of decoding; all but OK are counted, none is fatal. */
+/* Outcomes of decoding; all except OK are counted, none is fatal. */
 typedef enum DecodeResult {
         DECODE_OK,
         DECODE_TRUNCATED, /* the bytes end inside a field */
         DECODE_LEFTOVER,  /* bytes are left after the last field */
-        DECODE_MISMATCH,  /* the CTF field is not what the row says */
+        DECODE_MISMATCH,  /* the CTF field differs from the row */
         _DECODE_RESULT_MAX,
 } DecodeResult;
 
 const char *decode_result_name(DecodeResult result);
 
-/* Where decoded strings and arrays live until the next decode_record() with the same scratch. */
+/*
+ * The memory of decoded strings and arrays, until the next decode_record() with the same scratch.
+ */
 typedef struct DecodeScratch {
         uint8_t *bytes;
         size_t n_bytes;
@@ -32,8 +34,8 @@ typedef struct DecodeScratch {
 void decode_scratch_deinit(DecodeScratch *scratch);
 void decode_scratch_reset(DecodeScratch *scratch);
 /*
- * Makes room for N more bytes. That may move the scratch, and with it what is in it: so a source
- * reserves what a whole event can need before it reads the first field.
+ * Makes room for N more bytes. This may move the scratch and its contents. A source therefore
+ * reserves the room for a whole event before it reads the first field.
  */
 void decode_scratch_reserve(DecodeScratch *scratch, size_t n);
 uint8_t *decode_scratch_take(DecodeScratch *scratch, size_t n);
@@ -49,30 +51,33 @@ struct Source {
         DecodeResult (*finish)(Source *source);
 };
 
-/* Sets the record's event and values from the source, and leaves its other members alone. */
+/* Sets the record's event and values from the source; the other members stay. */
 DecodeResult decode_record(const Event *event, Source *source, Record *record);
 
 /*
  * Decodes a packed event (its `__data__`): BYTES have the fields in manifest order, little-endian,
- * without padding. The runtime writes no byte at all for a NULL string, which only its helper
- * events have (flag METHOD_FLAG_JIT_HELPER: namespace and signature are NULL); those read as empty.
- * IS_LATER: the bytes are of a later version than EVENT, so some may be left over; then the event
- * of a JIT helper is a mismatch, because only the number of its bytes shows which strings are
- * NULL. Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. As long as the record is
- * in use, BYTES must stay and SCRATCH must not be reset or reserved from.
+ * without padding. For a NULL string the runtime writes no byte at all; such a string reads as
+ * empty. Only the events of JIT helpers have NULL strings (flag METHOD_FLAG_JIT_HELPER: namespace
+ * and signature). IS_LATER: the bytes are of a later version than EVENT, so bytes may be left over.
+ * The event of a JIT helper is a mismatch then, because only the number of its bytes shows which
+ * strings are NULL. Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. While the
+ * record is in use, BYTES must stay, and SCRATCH must be neither reset nor reserved from.
  */
 DecodeResult packed_decode(const Event *event, bool is_later, const uint8_t *bytes, size_t n_bytes,
                            DecodeScratch *scratch, Record *record);
 
 /*
- * Decodes a compact event: numbers are LEB128, of 64 bits whatever their type; a text is the u16 of
- * its bytes, and these. A writer appends fields without a new version: bytes may be left over. As
- * packed_decode() otherwise.
+ * Decodes a compact event: every number is LEB128 of 64 bits; a text is the u16 number of its
+ * bytes, then the bytes. Writers append fields without a new version, so bytes may be left over.
+ * Else like packed_decode().
  */
 DecodeResult compact_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
                             DecodeScratch *scratch, Record *record);
 
-/* The most bytes that packed_decode() reserves: a byte of text can become a character of three. */
+/*
+ * The most bytes that packed_decode() reserves: a byte of text can become a character of three
+ * bytes.
+ */
 static inline size_t packed_decode_size(size_t n_bytes)
 {
         return 3 * n_bytes;
@@ -82,13 +87,13 @@ static inline size_t packed_decode_size(size_t n_bytes)
  * written; OUT must have room for 3 bytes a unit. */
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
 /*
- * Converts as many units at the start of N_UNITS as are ASCII and not NUL, and returns how many.
- * OUT must have room for N_UNITS bytes; what is in it after those is not defined.
+ * Converts the ASCII units, except NUL, at the start of N_UNITS, and returns their number. OUT must
+ * have room for N_UNITS bytes; the bytes after the converted ones are undefined.
  */
 size_t utf16le_ascii_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
 
 /*
- * Copies N bytes of text, each byte that is not part of well-formed UTF-8 as U+FFFD. Returns bytes
+ * Copies N bytes of text; each byte outside of well-formed UTF-8 becomes U+FFFD. Returns bytes
  * written; OUT must have room for 3 bytes a byte.
  */
 size_t utf8_make_valid(const uint8_t *in, size_t n, uint8_t *out);

@@ -21,7 +21,7 @@ static EventCounts *event_counts_find(GHashTable *table, const char *name, bool 
 {
         EventCounts *counts = g_hash_table_lookup(table, name);
 
-        /* A stream can have ever new names of events that nobody knows. */
+        /* A stream can have any number of unknown event names. */
         if (!counts && !has_row && g_hash_table_size(table) >= EVENT_COUNTS_MAX) {
                 name = EVENT_COUNTS_OTHERS;
                 counts = g_hash_table_lookup(table, name);
@@ -40,7 +40,7 @@ EventCounts *event_counts_get(GHashTable *table, const char *name, const Event *
 {
         EventCounts *counts = event_counts_find(table, name, event && !is_later);
 
-        /* Once the table is full, one entry has all other names. */
+        /* When the table is full, one entry counts all other names. */
         if (event && is_later)
                 counts->is_later = !strcmp(counts->name, name);
         return counts;

@@ -37,8 +37,8 @@ static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
         }
 
 /*
- * Field lists. A later version of an event has the fields of the one before and appends to them;
- * the suffix of a list is the first version that has it.
+ * Field lists. A later version of an event has the fields of the version before and appends to
+ * them; the suffix of a list is the first version that has it.
  */
 #define METHOD_V0                                                                                  \
         F(MethodID, U64), F(ModuleID, U64), F(MethodStartAddress, U64), F(MethodSize, U32),        \
@@ -49,7 +49,7 @@ static const Field method_v0[] = {METHOD_V0};
 static const Field method_v1[] = {METHOD_V1};
 static const Field method_v2[] = {METHOD_V2};
 
-/* The strings of a JIT helper's event are NULL, but for its name. */
+/* The strings of a JIT helper's event are NULL, except its name. */
 #define METHOD_VERBOSE_V0                                                                          \
         F(MethodID, U64), F(ModuleID, U64), F(MethodStartAddress, U64), F(MethodSize, U32),        \
                 F(MethodToken, U32), R(MethodFlags, U32, METHOD_FLAGS),                            \
@@ -100,7 +100,7 @@ static const Field r2r_entry_start[] = {
         F(ClrInstanceID, U16),
 };
 
-/* What the JIT did with one call: the method being compiled, then the two ends of the call. */
+/* The JIT's decision about one call: the method being compiled, then caller and callee. */
 #define METHOD_NAMED(prefix)                                                                       \
         F(prefix##Namespace, WSTRING), F(prefix##Name, WSTRING), F(prefix##NameSignature, WSTRING)
 #define INLINING METHOD_NAMED(MethodBeingCompiled), METHOD_NAMED(Inliner), METHOD_NAMED(Inlinee)
@@ -125,8 +125,8 @@ static const Field il_map_v0[] = {IL_MAP_V0};
 static const Field il_map_v1[] = {IL_MAP_V0, F(ILVersionID, U64)};
 
 /*
- * The methods that were inlined into one body, and where: in chunks, which are numbered. The last
- * one has bit 31 of its number.
+ * The methods inlined into one body, and their places, in numbered chunks. The last chunk has bit
+ * 31 of its number.
  */
 static const Field rich_debug_info[] = {
         F(ClrInstanceID, U16),       F(MethodID, U64),   F(ReJITID, U64),
@@ -279,7 +279,7 @@ static const Field universal_sample[] = {F(Value, U32)};
                 PROVIDER_##provider, id, version, EVENT_KIND_##kind, name, NULL, 0                 \
         }
 
-/* Sorted by (provider, id, version): event_by_id() needs the rows of an event beside each other. */
+/* Sorted by (provider, id, version): event_by_id() needs the rows of an event to be adjacent. */
 const Event event_table[] = {
         E(RUNTIME, 1, 2, SHOWN, "GCStart_V2", gc_start),
         E(RUNTIME, 2, 1, SHOWN, "GCEnd_V1", gc_end),
@@ -423,7 +423,7 @@ bool event_name_is_dotnet(const char *lttng_name)
         return g_str_has_prefix(lttng_name, "DotNETRuntime");
 }
 
-/* The event's own name in an LTTng name, and its provider; NULL: of no provider that has rows. */
+/* Splits an LTTng name into provider and event name; NULL: no provider of the table. */
 static const char *event_take_provider(const char *lttng_name, Provider *ret_provider)
 {
         const char *colon = strchr(lttng_name, ':');
@@ -452,8 +452,7 @@ const Event *event_by_name(const char *lttng_name)
         return NULL;
 }
 
-/* The rows of an event are beside each other: where they begin, counted from 1; 0: there is none.
- */
+/* The rows of an event are adjacent: the number of the first, from 1; 0: the event has none. */
 static uint8_t event_first_rows[_PROVIDER_MAX][N_IDS];
 
 static_assert(G_N_ELEMENTS(event_table) < UINT8_MAX, "rows are counted in a byte");
@@ -487,7 +486,7 @@ const Event *event_by_id_or_later(unsigned provider, unsigned id, unsigned versi
         return event;
 }
 
-/* "MethodLoad_V2" -> "MethodLoad", 2. Without a version it is 0. */
+/* "MethodLoad_V2" -> "MethodLoad", 2. A name without a version has version 0. */
 static size_t event_split_name(const char *name, unsigned *ret_version)
 {
         const char *mark = strrchr(name, '_');
@@ -533,7 +532,7 @@ bool event_kind_is_wanted(EventKind kind, EventUse use)
         return kind < EVENT_KIND_JIT_INLINED || use != EVENT_USE_CODE_MAPS;
 }
 
-/* Fields are looked up several times an event. */
+/* A cache, because each event looks up several fields. */
 uint8_t event_field_numbers[G_N_ELEMENTS(event_table)][_FIELD_NAME_MAX + 1];
 
 __attribute__((constructor)) static void event_number_rows(void)

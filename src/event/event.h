@@ -8,10 +8,10 @@
  * each in order. Layout source: the runtime's manifest (ClrEtwAll.man) and the generator of its
  * LTTng provider; the versions of one event only append fields.
  *
- * How an event's bytes travel is not in the table: an event with more than nine fields, or with a
- * field whose count is another field, is one packed blob, any other has plain CTF fields. That is
- * discovered once for each CTF event class, so that both encodings of every row are accepted.
- * Events of the Universal providers are compact: see compact_decode().
+ * The encoding of an event is not in the table: an event with more than nine fields, or with a
+ * field that counts another one, is one packed blob; any other event has plain CTF fields. The
+ * decoder finds the encoding once for each CTF event class, so that both encodings of every row are
+ * accepted. Events of the Universal providers are compact: see compact_decode().
  */
 
 #include <stdbool.h>
@@ -65,7 +65,7 @@ typedef enum FieldName {
 } FieldName;
 
 /*
- * What an event means to the tracker. Checkpoints count events by kind: see
+ * The meaning of an event for the tracker. Checkpoints count events by kind: see
  * tracker/checkpoint-layout.h.
  */
 typedef enum EventKind {
@@ -88,7 +88,7 @@ typedef enum EventKind {
         EVENT_KIND_RUNDOWN_INIT,
         EVENT_KIND_RUNDOWN_COMPLETE,
         EVENT_KIND_STUB,
-        EVENT_KIND_TYPES,          /* what the types of the next event are */
+        EVENT_KIND_TYPES,          /* the types of the next event */
         EVENT_KIND_METHOD_DETAILS, /* of the method whose load follows on the same thread */
         EVENT_KIND_INLINE_TREE,
         EVENT_KIND_TIERED_SETTINGS,
@@ -104,12 +104,12 @@ typedef enum EventKind {
         _EVENT_KIND_MAX,
 } EventKind;
 
-/* What a reader of packed blobs has to know of a field besides its type. */
+/* The role of a field for a reader of packed blobs, besides its type. */
 typedef enum FieldRole {
         FIELD_ROLE_NONE,
-        FIELD_ROLE_METHOD_FLAGS,    /* has METHOD_FLAG_JIT_HELPER in the event of a JIT helper */
-        FIELD_ROLE_NULL_IN_HELPERS, /* a string that takes no bytes in the event of a JIT helper */
-        FIELD_ROLE_ASYNC_EVENTS, /* bytes that have a layout of their own: event/async-events.h */
+        FIELD_ROLE_METHOD_FLAGS, /* contains METHOD_FLAG_JIT_HELPER in the event of a JIT helper */
+        FIELD_ROLE_NULL_IN_HELPERS, /* a string that has no bytes in the event of a JIT helper */
+        FIELD_ROLE_ASYNC_EVENTS,    /* bytes with a layout of their own: event/async-events.h */
 } FieldRole;
 
 typedef struct Field {
@@ -147,8 +147,8 @@ const Event *event_by_name(const char *lttng_name);
 const Event *event_by_id(unsigned provider, unsigned id, unsigned version);
 
 /*
- * The same of an event of a later version than the table has: the row of the latest one before it,
- * whose fields are the first ones of the event. RET_IS_LATER: that is so.
+ * The same, also for a later version than the table has: then the row of the latest version before
+ * it, whose fields are the event's first ones. RET_IS_LATER: the event has such a later version.
  */
 const Event *event_by_name_or_later(const char *lttng_name, bool *ret_is_later);
 const Event *event_by_id_or_later(unsigned provider, unsigned id, unsigned version,
@@ -157,20 +157,22 @@ const Event *event_by_id_or_later(unsigned provider, unsigned id, unsigned versi
 /* True if NAME belongs to one of the runtime's LTTng providers (also DotNETRuntimePrivate ...). */
 bool event_name_is_dotnet(const char *lttng_name);
 
-/* What events are decoded for. */
+/* The purposes of decoding. */
 typedef enum EventUse {
         EVENT_USE_CODE_MAPS,
         EVENT_USE_JIT, /* code maps, and statistics of the JIT */
         EVENT_USE_ALL,
-        EVENT_USE_NONE, /* they are only counted */
+        EVENT_USE_NONE, /* events are only counted */
 } EventUse;
 
-/* True if events of that kind are needed for that use. */
+/* True if that use needs events of that kind. */
 bool event_kind_is_wanted(EventKind kind, EventUse use);
 
-/* By row of event_table and name: the index of the field, and 1; 0: none. Set before main(). */
+/*
+ * By row of event_table and field name: the index of the field, plus 1; 0: none. Set before main().
+ */
 extern uint8_t event_field_numbers[][_FIELD_NAME_MAX + 1];
-/* As event_field(), of a row that is not in event_table. */
+/* Like event_field(), for a row outside of event_table. */
 int event_field_of_other(const Event *event, FieldName name);
 
 /* Index of a field in the row's fields, -1 if the row has none of that name. */
@@ -185,7 +187,7 @@ static inline int event_field(const Event *event, FieldName name)
 /* Index of the field that counts the elements of field I, -1 if the row has none. */
 int event_count_field(const Event *event, unsigned i);
 
-/* Is it of a Universal provider? */
+/* True for events of the Universal providers. */
 static inline bool event_is_compact(const Event *event)
 {
         return event->provider >= PROVIDER_UNIVERSAL_SYSTEM;

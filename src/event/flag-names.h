@@ -12,7 +12,7 @@ typedef struct FlagName {
         const char *name; /* NULL: the end of a list */
 } FlagName;
 
-/* MethodFlags; the tier, which is in them too, has no word here. */
+/* MethodFlags; the tier, which they contain, has no word here. */
 extern const FlagName method_flag_names[];
 extern const FlagName module_flag_names[];
 extern const FlagName assembly_flag_names[];

@@ -174,7 +174,7 @@ static void json_append_async_event(GString *out, const AsyncEvent *event)
         g_string_append_c(out, '}');
 }
 
-/* The bytes themselves if they are of another version. */
+/* Bytes of another version are written as they are. */
 static void json_append_async(GString *out, const Value *value)
 {
         const char *comma = "";

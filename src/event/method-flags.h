@@ -4,8 +4,9 @@
 /*
  * MethodFlags of the runtime's method events
  *
- * As the runtime writes them (eventtracebase.h), not as its event documentation has them. A load
- * can have flags that the unload of the same body lacks: bodies are never matched by flags.
+ * The bits as the runtime writes them (eventtracebase.h), which differ from its event
+ * documentation. A load can have flags that the unload of the same body lacks: bodies are never
+ * matched by flags.
  */
 
 #include <stdint.h>

@@ -8,7 +8,7 @@
 
 /*
  * A blob as the runtime packs it: fields in manifest order, little-endian, unaligned, with nothing
- * in between. No size in it is trusted: each read first checks that the bytes are there.
+ * in between. No size in it is trusted: each read first checks that it has the bytes.
  */
 
 /* Larger blobs are refused; the runtime's own are under 64 KiB, an LTTng event is under 2 GiB. */
@@ -27,8 +27,8 @@ typedef struct PackedSource {
         size_t position;
         DecodeScratch *scratch;
         bool is_later;         /* bytes may be left over */
-        bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
-        bool has_null_strings; /* only then are the bytes consumed exactly */
+        bool is_helper;        /* of a JIT helper, and its NULL strings are not determined yet */
+        bool has_null_strings; /* the sizes match only without them */
 } PackedSource;
 
 /* Bytes of the string at BYTES without its NUL unit, or -1 if there is no NUL in N bytes. */
@@ -36,7 +36,7 @@ static ssize_t wstring_size(const uint8_t *bytes, size_t n)
 {
         size_t i = 0;
 
-        /* Four units at a time as long as none of them is 0. */
+        /* Four units at a time until one of them is 0. */
         for (; i + 8 <= n; i += 8) {
                 uint64_t units;
 
@@ -64,8 +64,8 @@ static const uint8_t NUMBER_SIZES[_FIELD_TYPE_MAX] = {
 };
 
 /*
- * Bytes that a field of that type takes at BYTES, with the NUL of a string, or -1 if it does not
- * end within the N bytes.
+ * Bytes of a field of that type at BYTES, with the NUL of a string; -1: it does not end within N
+ * bytes.
  */
 static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, size_t n)
 {
@@ -97,8 +97,8 @@ static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, 
 }
 
 /*
- * Would the fields from INDEX on take exactly the bytes that are left? No row with strings that can
- * be NULL has an array.
+ * True if the fields from INDEX on take exactly the remaining bytes. No row has both strings that
+ * can be NULL and an array.
  */
 static bool packed_rest_fits(const PackedSource *packed, unsigned index, bool has_null_strings)
 {
@@ -120,7 +120,7 @@ static bool packed_rest_fits(const PackedSource *packed, unsigned index, bool ha
         return position == packed->n_bytes;
 }
 
-/* What packed_decode_size() says was reserved at the start. */
+/* The room that packed_decode() has reserved, see packed_decode_size(). */
 static uint8_t *packed_room(const PackedSource *packed)
 {
         return packed->scratch->bytes + packed->scratch->n_bytes;
@@ -174,7 +174,7 @@ static inline DecodeResult packed_read_number(PackedSource *packed, size_t size,
 
         if (size > left)
                 return DECODE_TRUNCATED;
-        /* Mostly there are eight bytes: a copy of that many is one instruction. */
+        /* There are usually eight bytes: a copy of eight is one instruction. */
         *ret_value = left >= 8 ? bytes_number(bytes, 8) & UINT64_MAX >> (64 - 8 * size)
                                : bytes_number(bytes, (unsigned)size);
         packed->position += size;
@@ -196,10 +196,10 @@ static DecodeResult packed_read_elements(PackedSource *packed, FieldType type, u
         return DECODE_OK;
 }
 
-/* A string that can be NULL in the event of a JIT helper; true if it is. */
+/* Reads a string that can be NULL in the event of a JIT helper; true if it is NULL. */
 static bool packed_read_null(PackedSource *packed, unsigned index, Value *ret_value)
 {
-        /* Decided at the first string that can be NULL; it holds for the others of the event. */
+        /* The first such string decides for all others of the event. */
         if (packed->is_helper)
                 packed->has_null_strings = !packed_rest_fits(packed, index, false) &&
                                            packed_rest_fits(packed, index, true);

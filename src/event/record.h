@@ -13,8 +13,8 @@
 #include <glib.h>
 
 /*
- * One field's value. Numbers and booleans: u. Strings: data = n bytes of UTF-8, no NUL at the end
- * is promised. GUID: data = 16 raw bytes. Arrays: data = n elements, little-endian, unaligned.
+ * One field's value. Numbers and booleans: u. Strings: data = n bytes of UTF-8, possibly without a
+ * NUL at the end. GUID: data = 16 raw bytes. Arrays: data = n elements, little-endian, unaligned.
  * data is borrowed: from the decoder's scratch or from the frame that the record was read from.
  */
 typedef struct Value {
@@ -33,7 +33,7 @@ typedef struct Record {
         Value values[EVENT_MAX_FIELDS];
 } Record;
 
-/* Bytes that the data of field I takes; 0 for a number. */
+/* Bytes of the data of field I; 0 for a number. */
 static inline size_t record_value_size(const Record *record, unsigned i)
 {
         unsigned size = field_type_element_size(record->event->fields[i].type);
@@ -41,7 +41,7 @@ static inline size_t record_value_size(const Record *record, unsigned i)
         return (size_t)record->values[i].n * MAX(size, 1);
 }
 
-/* The value of a named field, or NULL if the event's row has none. */
+/* The value of a named field, or NULL if the event's row has no such field. */
 static inline const Value *record_value(const Record *record, FieldName name)
 {
         int i = event_field(record->event, name);
@@ -49,7 +49,7 @@ static inline const Value *record_value(const Record *record, FieldName name)
         return i < 0 ? NULL : &record->values[i];
 }
 
-/* A number field, 0 if the row has none. */
+/* A number field; 0 if the row has no such field. */
 static inline uint64_t record_u64(const Record *record, FieldName name)
 {
         const Value *value = record_value(record, name);

@@ -38,7 +38,7 @@ static void string_set_valid_utf8(GString *out, const char *text)
         g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
 }
 
-/* lttng-ust reads the name in a thread of its own, which it has called NAME-ust before. */
+/* lttng-ust reads the name in a thread of its own, which it has renamed NAME-ust before. */
 static void stream_set_program(StreamIdentity *stream, const char *name)
 {
         string_set_valid_utf8(stream->program, name);
@@ -100,7 +100,9 @@ char *stream_unattributed_reason(const char *trace, const char *session)
                 "The .NET events of trace \"%s\" do not name their process: there is no "
                 "`vpid` context, and the buffers are not per process. Record again, with this "
                 "before `lttng start`:\n"
-                /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.
+                /*
+                 * Short options, because babeltrace2 breaks lines at 80 columns, and users paste
+                 * this line.
                  */
                 "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
                 name, /* only if it needs no quotes */ n && !session[n] ? session : "SESSION");

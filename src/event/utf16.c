@@ -34,7 +34,7 @@ static uint32_t unit_at(const uint8_t *in, size_t i)
         return (uint32_t)(in[2 * i] | in[2 * i + 1] << 8);
 }
 
-/* Are four units ASCII? */
+/* True if four units are ASCII. */
 static bool is_ascii(const uint8_t *in)
 {
         uint64_t units;
@@ -47,7 +47,7 @@ enum { GROUP = 8 };
 typedef uint16_t GroupUnits __attribute__((vector_size(GROUP * sizeof(uint16_t))));
 typedef uint8_t GroupBytes __attribute__((vector_size(GROUP)));
 
-/* How many lanes at the start are 0. */
+/* The number of lanes at the start that are 0. */
 static inline size_t group_n_zero(GroupUnits lanes)
 {
         uint64_t halves[sizeof(lanes) / sizeof(uint64_t)];
@@ -88,7 +88,7 @@ size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
         while (i < n_units) {
                 uint32_t c;
 
-                /* Nearly all names are ASCII: four units at a time as long as they are. */
+                /* Nearly all names are ASCII: four units at a time while they are. */
                 for (; i + 4 <= n_units && is_ascii(in + 2 * i); i += 4) {
                         *out++ = in[2 * i];
                         *out++ = in[2 * i + 2];
@@ -127,7 +127,7 @@ size_t utf8_make_valid(const uint8_t *in, size_t n, uint8_t *out)
                 uint64_t word;
                 size_t size;
 
-                /* Nearly all texts are ASCII: eight bytes at a time as long as they are. */
+                /* Nearly all texts are ASCII: eight bytes at a time while they are. */
                 for (; i + sizeof(word) <= n; i += sizeof(word), out += sizeof(word)) {
                         memcpy(&word, in + i, sizeof(word));
                         if (word & UINT64_C(0x8080808080808080))
