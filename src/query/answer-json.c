@@ -8,7 +8,7 @@
 #include "util/json-answer.h"
 #include "util/json-text.h"
 
-/* Candidates in an answer: an address can have had thousands of bodies. */
+/* Most candidates in an answer, because an address can have had thousands of bodies. */
 #define MAX_CANDIDATES 16u
 
 static void json_put_key(GString *out, const char *name)
@@ -50,7 +50,7 @@ static void json_put_null(GString *out, const char *name)
         json_append_string(out, NULL);
 }
 
-/* The words of FLAGS, of which some may be without one. */
+/* The words of FLAGS; flags without a word are left out. */
 static void json_append_flag_names(GString *out, uint32_t flags, const FlagName *names)
 {
         g_string_append_c(out, '[');
@@ -84,13 +84,12 @@ static void json_put_time(GString *out, const char *name, bool is_known, uint64_
                 json_append_string(out, NULL);
 }
 
-/* A body that is being written. */
+/* A body being written. */
 typedef struct BodyJson {
         GString *out;
         const Process *process;
         const Body *body;
-        const uint64_t
-                *address; /* the one that was asked for; NULL: a body of a list or an event */
+        const uint64_t *address; /* the address asked about; NULL: a body of a list or an event */
         BulkAnswer row;
         BulkStub stub;
         bool is_stub;
@@ -256,7 +255,7 @@ static void json_put_fields(const BodyJson *json, const AnswerField *fields, con
         g_string_append_c(json->out, '}');
 }
 
-/* ADDRESS: the one that was asked for, or NULL for a body of a list or an event. */
+/* ADDRESS: the address asked about; NULL for a body of a list or an event. */
 static void json_put_body(GString *out, const Process *process, const Body *body,
                           const uint64_t *address)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The binary form has the numbers of clrsym.h, and the tracker's numbers are sent. */
+/* The binary form has the numbers of clrsym.h, and sends the tracker's numbers unchanged. */
 #define SAME(wire, own) static_assert((int)(wire) == (int)(own), "numbers of the binary form")
 
 SAME(CLRSYM_OK, ANSWER_OK);
@@ -65,8 +65,10 @@ static void row_fill_il(BulkAnswer *row, const Body *body, const uint64_t *addre
                        : il == IL_OFFSET_EPILOG   ? CLRSYM_IL_EPILOG
                                                   : CLRSYM_IL_EXACT;
         row->il_offset = row->il_kind == CLRSYM_IL_EXACT ? il : 0;
-        /* As the runtime's own stack traces have it: prologs and unmapped code are the method's
-         * begin. */
+        /*
+         * Like the runtime's own stack traces: prologs and unmapped code count as the method's
+         * begin.
+         */
         row->line_il = row->il_kind == CLRSYM_IL_EPILOG ? ilmap_last(map) : MAX(row->il_offset, 0);
 }
 
@@ -118,7 +120,8 @@ bool answer_row_stub(BulkStub *ret_row, const Process *process, const Body *body
         return true;
 }
 
-/* The runtime says where an inlined method is called. .NET 10 writes what happened to be in memory.
+/*
+ * True if the runtime reports the call of an inlined method. .NET 10 writes uninitialized memory.
  */
 static bool process_knows_calls(const Process *process)
 {

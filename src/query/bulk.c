@@ -8,35 +8,35 @@
 #include <string.h>
 
 /*
- * Questions that are answered and turned into rows together: the second step finds in the
- * processor's cache what the first has read. Each group looks up its processes, which takes system
- * calls. Fewer if one of them takes long.
+ * Questions that are answered and turned into rows together, so that the second step finds the data
+ * of the first in the processor's cache. Each group looks up its processes, which takes system
+ * calls. After a slow question the group is smaller.
  */
 enum { MAX_GROUP = 256, FIRST_GROUP = 16 };
-/* Names that a row can refer to: its own, those of a stub, and one for each inlined method. */
+/* Most names of a row: its own, a stub's, and one for each inlined method. */
 enum { MAX_NAMES_A_ROW = 8 + BULK_MAX_INLINED };
-/* us in which a group should be answered. */
+/* us: the intended time of a group. */
 #define GROUP_US 500
 
 struct Bulk {
         QueryContext context;
         unsigned version;
-        uint8_t *sent; /* owned: a bit for each name in the string table: the client has it */
+        uint8_t *sent; /* owned: a bit for each name in the string table: sent to the client */
         size_t n_sent_bytes;
-        uint64_t n_reuses;       /* reuses of numbers that the client knows of */
+        uint64_t n_reuses;       /* the latest reuse of a number that the client was told */
         size_t n_names, n_bytes; /* kept by the client */
         GByteArray *names;       /* owned: to be sent */
-        int64_t turn_end;        /* as in QueryContext */
-        /* The frame that is being answered. */
+        int64_t turn_end;        /* us, like QueryContext's */
+        /* The frame being answered. */
         bool is_begun;
-        uint64_t asked;        /* ns: when it was looked at first; 0: of a trace, or not yet */
-        size_t n_due;          /* its queries that need not wait, from the start */
-        QueryWait wait;        /* what the next one waits for */
+        uint64_t asked;        /* ns: time of the first look at it; 0: of a trace, or none yet */
+        size_t n_due;          /* its queries, from the start, that need not wait */
+        QueryWait wait;        /* the condition of the next query */
         BulkAnswer *rows;      /* owned: its answers */
-        size_t n_rows;         /* that are made */
-        unsigned n_restarts;   /* names that rows refer to were replaced meanwhile */
+        size_t n_rows;         /* rows made */
+        unsigned n_restarts;   /* restarts because a reused number replaced the name of a row */
         GHashTable *ambiguous; /* owned: owned Question -> index + 1 of its row */
-        size_t n_group;        /* queries that are answered together */
+        size_t n_group;        /* queries answered together */
         GArray *serials;       /* owned: serial numbers of the processes, as in `processes` */
         GArray *processes;     /* owned: of BulkProcess, for the answers being made */
         GArray *stubs;         /* owned: of BulkStub, for the answers being made */
@@ -108,7 +108,7 @@ static bool bit_is_set(const uint8_t *bits, Str str)
         return bits[str / 8] & 1u << str % 8;
 }
 
-/* The number in a member that has a text. */
+/* The number in a member of type text. */
 static Str bulk_name(const void *member)
 {
         Str str;
@@ -122,7 +122,7 @@ static Str bulk_name(const void *member)
                 bits[bulk_name(&row->member) / 8] |= (uint8_t)(1u << bulk_name(&row->member) % 8);
 #define NOTHING(name, type, null)
 
-/* A bit for each name that the rows made so far refer to, in as many bytes as `sent`. */
+/* A bit for each name in the rows so far, in as many bytes as `sent`. */
 static uint8_t *bulk_names_of_rows(const Bulk *bulk)
 {
         uint8_t *bits = g_malloc0(bulk->n_sent_bytes + 1);
@@ -149,8 +149,7 @@ static uint8_t *bulk_names_of_rows(const Bulk *bulk)
 }
 
 /*
- * A number that stands for another name now has to be sent again. True if rows of the frame that is
- * being answered refer to it, or may.
+ * Marks reused numbers as not sent. True if rows of the present frame refer to one of them, or may.
  */
 static bool bulk_forget_reused(Bulk *bulk, GString *out)
 {
@@ -175,13 +174,13 @@ static bool bulk_forget_reused(Bulk *bulk, GString *out)
         return is_used;
 }
 
-/* True for what the client knows, and for no name. */
+/* True if the client has the name, and for no name. */
 static inline bool bulk_has_sent(const Bulk *bulk, Str str)
 {
         return !str || (str / 8 < bulk->n_sent_bytes && bit_is_set(bulk->sent, str));
 }
 
-/* Sends along a name that the client does not have. */
+/* Appends a name that the client does not have. */
 static void bulk_add_name(Bulk *bulk, const Strtab *names, Str str)
 {
         const char *text;
@@ -204,8 +203,9 @@ static void bulk_add_name(Bulk *bulk, const Strtab *names, Str str)
 }
 
 /*
- * The number of the process's row. Its epoch and its horizon are those of the first answer about
- * it: if later answers of the frame have others, a client believes too little, never too much.
+ * The number of the process's row. Epoch and horizon are those of the first answer about the
+ * process. If later answers of the frame have newer ones, the client believes too little, never too
+ * much.
  */
 static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 {
@@ -227,12 +227,12 @@ static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
         return bulk->processes->len - 1;
 }
 
-/* A text is a number in the row; all other members of a row are sent as they are. */
+/* A text becomes a number in the row; all other members are sent unchanged. */
 #define GIVE_NAME(name, type, null, member, api)                                                   \
         if (ANSWER_##type == ANSWER_TEXT && !bulk_has_sent(bulk, bulk_name(&row->member)))         \
                 bulk_add_name(bulk, process->names, bulk_name(&row->member));
 
-/* The number of the stub's row, from 1; 0: it is not one, or the client does not take stubs. */
+/* The number of the stub's row, from 1; 0: the body is no stub, or the client takes no stubs. */
 static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)
 {
         BulkStub stub, *row = &stub;
@@ -240,7 +240,7 @@ static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *
         if (bulk->version < 2 || !answer_row_stub(row, process, body))
                 return 0;
         ANSWER_STUB_FIELDS(GIVE_NAME)
-        /* Neighbours are often in the same body. */
+        /* Neighbours are often in one body. */
         if (!bulk->stubs->len ||
             memcmp(&g_array_index(bulk->stubs, BulkStub, bulk->stubs->len - 1), row, sizeof(*row)))
                 g_array_append_val(bulk->stubs, stub);
@@ -276,7 +276,7 @@ static void bulk_put_body(Bulk *bulk, BulkAnswer *row, const Process *process, c
         ANSWER_ROW_FIELDS(GIVE_NAME, NOTHING)
 }
 
-/* ROW has nothing but zeros. */
+/* ROW must be zeroed. */
 static void bulk_put_answer(Bulk *bulk, BulkAnswer *row, const Question *question,
                             const Answer *answer)
 {
@@ -297,8 +297,8 @@ static void bulk_put_answer(Bulk *bulk, BulkAnswer *row, const Question *questio
 }
 
 /*
- * Question I of a payload, which need not be aligned. Nothing more of it is copied: a frame may
- * take many turns, and in each only a few of its questions are answered.
+ * Question I of a payload, which may be unaligned. Only this question is copied, because a frame
+ * may take many turns, and each turn answers only a few of its questions.
  */
 static Question bulk_question(const Bulk *bulk, const uint8_t *payload, size_t i)
 {
@@ -316,13 +316,12 @@ static Question bulk_question(const Bulk *bulk, const uint8_t *payload, size_t i
         };
 }
 
-/* Bytes of names after which they are sent, also in the middle of a frame. */
+/* When the names reach this many bytes, they are sent, even in the middle of a frame. */
 #define NAMES_AT_ONCE (1u << 20)
-/* A frame that was begun again more often is refused. */
+/* A frame that restarts more often fails. */
 #define MAX_RESTARTS 4
 
-/* The row of an equal question of this frame that was ambiguous, which takes long to find out, or
- * NULL. */
+/* The row of an equal, ambiguous question of this frame, which takes long to answer; or NULL. */
 static const BulkAnswer *bulk_find_ambiguous(const Bulk *bulk, const Question *question)
 {
         gpointer index = g_hash_table_size(bulk->ambiguous)
@@ -343,7 +342,10 @@ static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *ans
                                      GSIZE_TO_POINTER(bulk->n_rows));
 }
 
-/* Makes the rows of up to N queries. Fewer if the turn is over, or their names are many bytes. */
+/*
+ * Makes the rows of up to N queries. Makes fewer if the turn is over, or if their names are many
+ * bytes.
+ */
 static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         Question questions[MAX_GROUP];
@@ -375,7 +377,7 @@ static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
                 answer_clear(&answers[i]);
 }
 
-/* 1 if events to come may change the answer to a query. Else 0, or -EAGAIN if the turn is over. */
+/* 1 if later events may change the answer to a query, 0 if not, -EAGAIN if the turn is over. */
 static int bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         for (; bulk->n_due < n; bulk->n_due++) {
@@ -420,8 +422,8 @@ static void bulk_begin_rows(Bulk *bulk)
 }
 
 /*
- * A client that may not have room for the names of the next N rows forgets all others. Those of the
- * rows that are made already are among them: the frame begins again, and then there is room for it.
+ * If the client may lack room for the names of the next N rows, makes it drop all its names. Rows
+ * already made lose their names, too: the frame restarts, and then has enough room.
  */
 static void bulk_make_room(Bulk *bulk, size_t n, GString *out)
 {
@@ -434,8 +436,8 @@ static void bulk_make_room(Bulk *bulk, size_t n, GString *out)
 }
 
 /*
- * Begins a frame, or goes on with it. A number of a name can have become that of another one since
- * the last turn; if rows refer to it, they would have a wrong name: all are made again.
+ * Begins or continues a frame. If the number of a row's name was reused since the last turn, the
+ * row would have a wrong name: all rows are made again.
  */
 static void bulk_begin(Bulk *bulk, GString *out)
 {
@@ -450,7 +452,7 @@ static void bulk_begin(Bulk *bulk, GString *out)
         bulk_begin_rows(bulk);
 }
 
-/* True if the frame goes on in another turn: time is over, or enough waits to be sent. */
+/* True if the frame continues in another turn: its time is over, or enough output waits. */
 static bool bulk_is_turn_over(const Bulk *bulk, const GString *out)
 {
         return bulk->turn_end &&
@@ -466,7 +468,7 @@ static void bulk_end(Bulk *bulk)
         bulk->n_restarts = 0;
 }
 
-/* Rows as they were in the first two versions. */
+/* Rows in the form of the first two versions. */
 static void bulk_append_short_rows(GString *out, const BulkAnswer *rows, size_t n)
 {
         size_t begin = out->len, i;
@@ -476,7 +478,7 @@ static void bulk_append_short_rows(GString *out, const BulkAnswer *rows, size_t 
                 memcpy(out->str + begin + i * BULK_ANSWER_MIN, &rows[i], BULK_ANSWER_MIN);
 }
 
-/* The answers, after what they refer to. */
+/* The answers, after the rows that they refer to. */
 static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 {
         size_t answer_size = bulk_answer_size(bulk->version), n = bulk->n_rows, i;
@@ -505,8 +507,8 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 }
 
 /*
- * 0; -EAGAIN if the turn is over; -ENOBUFS if the names are more than a client keeps; -ESTALE if
- * the names of its rows are those of other names again and again before it is answered.
+ * 0; -EAGAIN if the turn is over; -ENOBUFS if the client cannot keep all names; -ESTALE if the
+ * frame has restarted too often because of reused numbers.
  */
 static int bulk_answer_frame(Bulk *bulk, const uint8_t *payload, size_t n, uint32_t tag,
                              GString *out)
@@ -586,7 +588,7 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         return (ssize_t)(sizeof(header) + header.size);
 }
 
-/* The reply has all limits that a client must know. */
+/* The reply has all limits that a client needs. */
 void call_bulk(Call *call)
 {
         int64_t version;

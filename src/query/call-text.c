@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The index after the string whose text begins at AT; N: it has no end. */
+/* The index after the string whose text begins at AT; N: the string has no end. */
 static size_t text_skip_string(const char *text, size_t n, size_t at)
 {
         for (; at < n && text[at] != '"'; at++)
@@ -16,8 +16,10 @@ static size_t text_skip_string(const char *text, size_t n, size_t at)
         return at < n ? at + 1 : n;
 }
 
-/* The index of the bracket that closes what is open at AT, or of a comma outside of any brackets if
- * such a comma ends it. N: there is none. */
+/*
+ * The index of the bracket that closes the one open at AT; with ENDS_AT_COMMA also of a comma
+ * outside of brackets. N: there is none.
+ */
 static size_t text_find_end(const char *text, size_t n, size_t at, bool ends_at_comma)
 {
         size_t depth = 0;
@@ -48,11 +50,11 @@ static size_t text_find_end(const char *text, size_t n, size_t at, bool ends_at_
         return n;
 }
 
-/* What a bracket belongs to. */
+/* The member that a bracket belongs to. */
 typedef struct MemberName {
         const char *text; /* borrowed: the latest string in this object */
         size_t n;
-        bool is_name; /* a colon came after it */
+        bool is_name; /* a colon followed it */
 } MemberName;
 
 static bool member_is(const MemberName *member, const char *name)
@@ -135,13 +137,13 @@ size_t call_text_element_end(const char *text, size_t n)
 {
         size_t at = 0;
 
-        /* A bracket that closes nothing is a part of it, and makes it wrong. */
+        /* An unmatched closing bracket is a part of the element, and makes it invalid. */
         while ((at = text_find_end(text, n, at, true)) < n && text[at] != ',')
                 at++;
         return at;
 }
 
-/* What is left for the values of the text that is parsed, and whether it was too little. */
+/* The bytes left for values of the text being parsed, and whether they were exhausted. */
 static size_t n_left;
 static bool is_exhausted;
 
@@ -177,7 +179,7 @@ json_t *call_text_parse(const char *text, size_t n, bool *ret_is_large)
         if (n > CALL_TEXT_MAX_PIECE)
                 json_decref(g_steal_pointer(&root));
         json_set_alloc_funcs(usual_malloc, usual_free);
-        /* What is nested too deeply is wrong however it goes on. */
+        /* A text nested too deeply is invalid, however it continues. */
         *ret_is_large = is_exhausted || (n > CALL_TEXT_MAX_PIECE &&
                                          json_error_code(&error) != json_error_stack_overflow);
         return root;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Call: one call that is being answered, and all methods
- */
+/* Call: one call being answered, and all methods */
 
 #include "query/parameters.h"
 #include "query/query.h"
@@ -14,36 +12,36 @@ typedef struct Call {
         const json_t *parameters; /* borrowed, maybe NULL */
         GString **queries; /* borrowed; owned or NULL, to be taken: their text, without the array's
                               brackets; the parameters have none then */
-        bool is_more;      /* the caller takes several replies */
+        bool is_more;      /* the caller accepts several replies */
         QueryProgress *progress;
-        GString *out;      /* the reply so far; if the call goes on, it goes on there */
-        const char *wrong; /* name of the parameter that is wrong, if one is (static) */
-        const char *error; /* or the name of another error (static) */
+        GString *out;                        /* the reply so far; a continued call appends to it */
+        const char *wrong;                   /* name of the invalid parameter, or NULL (static) */
+        const char *error;                   /* or the name of another error (static) */
         const char *error_key, *error_value; /* its parameter, or NULL */
         QueryNext next;
-        bool has_times; /* `times` is set: most calls do not need it */
+        bool has_times; /* `times` is set: few calls need it */
         TimeContext times;
 } Call;
 
-/* False if a parameter is wrong; `wrong` is set then. */
+/* False, with `wrong` set, if a parameter is invalid. */
 bool call_get_filter(Call *call, ProcessFilter *ret_filter);
 /*
- * A parameter that is a time: text, or integer ns. False if it is absent, and then `wrong` is as
- * before; or if it is wrong.
+ * A parameter that is a time: text, or integer ns. False if it is absent; or, with `wrong` set, if
+ * it is invalid.
  */
 bool call_get_time(Call *call, const char *name, uint64_t *ret_time);
 
-/* NULL, or what is wrong with the time (static). */
+/* NULL, or the error of the time (static). */
 const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_time);
 
-/* True if other clients have to get their turn: the call goes on with QUERY_AGAIN. */
+/* True if other clients' turn has come: the call continues with QUERY_AGAIN. */
 bool call_is_turn_over(const Call *call);
-/* Sets the error of a reply that is too long if the reply is; INSTEAD is what to do (static). */
+/* Sets the error of a reply that is too long; INSTEAD is the remedy (static). */
 bool call_is_too_long(Call *call, const char *instead);
 
-/* Sets the error of a call, or of a query in it, that call_text_parse() found to be too large. */
+/* Sets the error of a call, or of a query in it, that call_text_parse() has found too large. */
 void call_refuse_size(Call *call);
-/* What is wrong with bytes that are not a call. */
+/* The error for bytes that are not a call. */
 #define CALL_NO_OBJECT "a call is one JSON object, in which no name occurs twice"
 
 /* The methods. */

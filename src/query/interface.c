@@ -3,7 +3,7 @@
 /*
  * The interface's description, in Varlink's own language, for org.varlink.service
  *
- * "@NAME" in the texts below stands for members of a body, which are made from the description of
+ * "@NAME" in the texts below stands for members of a body, generated from the description of
  * answers in wire/answer-fields.h.
  */
 
@@ -157,12 +157,12 @@ static const char *const TYPE_NAMES[] = {
         [ANSWER_GUID] = "string",         [ANSWER_INLINED] = "[]Inlined",
 };
 
-/* What "@NAME" stands for: the members of an object, or of the body itself. */
+/* The expansion of "@NAME": the members of an object, or of the body itself. */
 static const struct {
         const char *name;
         AnswerType object; /* ANSWER_TEXT: the body */
-        bool is_optional;  /* there may be no body */
-        bool has_address;  /* an address may have been asked for */
+        bool is_optional;  /* the body may be missing */
+        bool has_address;  /* the question may have an address */
 } MARKS[] = {
         {"@stub", ANSWER_STUB, false, false},       {"@method", ANSWER_METHOD, false, false},
         {"@version", ANSWER_VERSION, false, false}, {"@module", ANSWER_MODULE, false, false},

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * JitStatistics: what the compiler did and did not do, by process
- */
+/* JitStatistics: counts of the JIT compiler's work, by process */
 
 #include "query/list.h"
 #include "util/json-text.h"

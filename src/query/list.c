@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/list.h"
 
-/* Rows of a part; bytes after which a part ends. */
+/* Most rows of a part; when a part reaches this many bytes, it ends. */
 #define MAX_ROWS       1000
 #define MAX_PART_BYTES (1u << 20)
-/* Processes and bodies that are looked at between two looks at the clock. */
+/* Processes and bodies handled between two checks of the clock. */
 #define STRIDE 64
 
 void list_begin(List *list, Call *call, const char *member)
@@ -12,11 +12,11 @@ void list_begin(List *list, Call *call, const char *member)
         *list = (List){.call = call};
         if (!call->progress->n_rows)
                 g_string_append_printf(call->out, "{\"%s\":[", member);
-        /* Also without a row: what was begun has its first bytes. */
+        /* Even without a row: the part has its first bytes. */
         call->progress->n_rows = MAX(call->progress->n_rows, 1);
 }
 
-/* The list goes on from here, in another part or another turn. */
+/* Sets the place where the list continues, in another part or another turn. */
 static bool list_pause(List *list, QueryNext next)
 {
         QueryProgress *progress = list->call->progress;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Bodies of a history that are found at once. */
+/* Bodies of a history found at once. */
 #define HISTORY_STEP 64
 
 static bool list_process(List *list, const Process *process, uint32_t first, const void *data)
@@ -36,7 +36,7 @@ void call_list_processes(Call *call)
         list_processes(&list, &filter, list_process, NULL);
 }
 
-/* Which bodies a list has. */
+/* Selects the bodies of a list. */
 typedef struct BodyFilter {
         bool (*matches)(const Process *process, const Body *body, const void *data);
         const void *data;
@@ -99,7 +99,7 @@ void call_list_methods(Call *call)
                              (BodyFilter){method_filter_matches, &method});
 }
 
-/* "Namespace.Type.Method", which symbols begin with. */
+/* The name has the form "Namespace.Type.Method", the begin of a symbol. */
 static bool body_has_name(const Process *process, const Body *body, const char *name)
 {
         const char *name_space = strtab_text(process->names, body->name_space);
@@ -113,7 +113,7 @@ static bool body_has_name(const Process *process, const Body *body, const char *
         return !strcmp(name + (n ? n + 1 : 0), own);
 }
 
-/* A time, if one is asked for. */
+/* The time asked about, if any. */
 typedef struct Moment {
         bool is_given;
         uint64_t time;
@@ -132,10 +132,7 @@ static bool moment_includes(const Moment *moment, const Body *body)
         return !moment->is_given || (body->since <= moment->time && moment->time < body->until);
 }
 
-/*
- * The versions that are asked for: those of a method, by id or by name, with one IL version or with
- * any.
- */
+/* Selects versions: those of a method, by id or by name, with one IL version or with any. */
 typedef struct VersionFilter {
         const char *name; /* NULL: by id */
         uint64_t id;
@@ -160,8 +157,8 @@ static bool version_filter_matches(const Process *process, const Body *body, con
 
 /*
  * Every native code version of a method, in order of the bodies' numbers: tier-up, OSR, ReJIT. With
- * il_version only those made from that IL version: then method and il_version are the profiling
- * API's pair of FunctionID and ReJITID.
+ * il_version, only versions compiled from that IL version: method and il_version are then the
+ * profiling API's pair of FunctionID and ReJITID.
  */
 void call_versions(Call *call)
 {
@@ -258,8 +255,8 @@ typedef struct ModuleSum {
 } ModuleSum;
 
 /*
- * Counts the bodies of the process's modules. That goes on in another turn, as a list does; the
- * sums are those of about that time. False if the turn is over.
+ * Counts the bodies of the process's modules. If it takes another turn, like a list, the sums are
+ * only of about that time. False if the turn is over.
  */
 static bool list_count_modules(List *list, const Process *process)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Parameters of a call: members of a JSON object that are what they should be
+ * Parameters of a call: members of a JSON object, checked
  *
- * A member that is null is absent; OBJECT may be NULL, and then has none.
+ * A null member counts as absent; OBJECT may be NULL: then all are absent.
  */
 
 #include <jansson.h>

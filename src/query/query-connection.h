@@ -4,39 +4,37 @@
 /*
  * Query connection: the conversation with one client
  *
- * Calls are JSON objects, each followed by a NUL, and so are the replies, in order. A client may
- * send many calls before it reads a reply. It may change to binary frames (Bulk), or to events
+ * Calls are JSON objects, each followed by a NUL; replies come in the same form and order. A client
+ * may send many calls before it reads a reply. It may change to binary frames (Bulk), or to events
  * (Watch).
  */
 
 #include "query/query.h"
 #include "util/peer.h"
 
-/* Bytes of a call. */
+/* Most bytes of a call. */
 #define QUERY_MAX_CALL (1u << 20)
 
 typedef struct QueryConnection QueryConnection;
 
-/* CONTEXT is copied; what it points to is borrowed. */
+/* CONTEXT is copied; its pointers are borrowed. */
 QueryConnection *query_connection_new(const QueryContext *context);
 void query_connection_free(QueryConnection *connection);
-/* What a peer moves bytes for. */
+/* The connection's bytes, for a peer. */
 Conversation *query_connection_conversation(QueryConnection *connection);
 
 /* Takes N bytes from the client. */
 void query_connection_feed(QueryConnection *connection, const uint8_t *bytes, size_t n);
 
 /*
- * Answers what can be answered now. To be called after bytes were received, output was sent or the
- * tracker changed, and when NOW_MS (of any steady clock) has passed the deadline. Returns the ms
- * after which it has to be called again in any case: 0 if its turn is over, those to the deadline
- * if a call is waiting for events, else -1.
+ * Answers all calls that can be answered now. Call it after bytes were received, output was sent or
+ * the tracker changed, and when NOW_MS (of any steady clock) has passed the deadline. Returns the
+ * ms until the next necessary call: 0 if its turn is over; the ms to the deadline if a call waits
+ * for events; else -1.
  */
 int query_connection_run(QueryConnection *connection, int64_t now_ms);
 
-/*
- * Events for a client that watches, see TrackerObserver. To be followed by query_connection_run().
- */
+/* Events for a client that watches, see TrackerObserver. Call query_connection_run() afterwards. */
 bool query_connection_is_watching(const QueryConnection *connection);
 void query_connection_note_body(QueryConnection *connection, const Process *process,
                                 const Body *body, bool is_end);
@@ -44,11 +42,11 @@ void query_connection_note_epoch(QueryConnection *connection, const Process *pro
 
 /* Bytes of its calls and replies in memory. */
 size_t query_connection_size(const QueryConnection *connection);
-/* After the tracker has changed: true if the client watches, or waits for what may have come. */
+/* True if, after a change of the tracker, the client watches or its call may continue. */
 bool query_connection_may_go_on(const QueryConnection *connection);
-/* What a call waits for, borrowed; NULL: no call waits. */
+/* The condition that a call waits for, borrowed; NULL: no call waits. */
 const QueryWait *query_connection_wait(const QueryConnection *connection);
-/* True if nothing is to be answered, watched or sent. */
+/* True if there is nothing to answer, watch or send. */
 bool query_connection_is_idle(const QueryConnection *connection);
 /* True after the client has broken the protocol: the output ends with an error that says how. */
 bool query_connection_is_over(const QueryConnection *connection);
@@ -57,5 +55,5 @@ bool query_connection_is_partial(const QueryConnection *connection);
 /* False while too much is unanswered: further bytes stay in the socket. */
 bool query_connection_wants_input(const QueryConnection *connection);
 
-/* Bytes to be sent. The connection owns them; the caller removes what it has sent. */
+/* Output to be sent. Owned by the connection; the caller removes the sent bytes. */
 GString *query_connection_output(QueryConnection *connection);

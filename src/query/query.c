@@ -24,8 +24,8 @@ static bool query_knows(const QueryContext *context, const ProcessKey *key)
 }
 
 /*
- * A pid without a namespace becomes the pid of the process that the viewer knows by it, in that
- * process's namespace. clrsym-protocol(7), VALUES, has the rules.
+ * A pid without a namespace means the process that the viewer knows by it: the filter gets that
+ * process's pid in its own namespace. clrsym-protocol(7), VALUES, has the rules.
  */
 static void process_filter_resolve_pid(const QueryContext *context, ProcessFilter *filter)
 {
@@ -44,9 +44,7 @@ static void process_filter_resolve_pid(const QueryContext *context, ProcessFilte
         filter->pid_ns = (int64_t)key.pid_ns;
 }
 
-/*
- * A call that goes on keeps its filter: meanwhile the pid can have become that of another process.
- */
+/* A continued call keeps its filter, because another process may have got the pid meanwhile. */
 bool call_get_filter(Call *call, ProcessFilter *filter)
 {
         if (call->progress->is_begun) {
@@ -69,7 +67,7 @@ bool call_get_filter(Call *call, ProcessFilter *filter)
         return true;
 }
 
-/* The end of a trace is its horizon. This goes through all processes, and nobody else waits. */
+/* The end of a trace is its horizon. The search may read all processes: no other client waits. */
 static uint64_t tracker_end(const Tracker *tracker)
 {
         const GPtrArray *processes = tracker_processes(tracker);
@@ -86,7 +84,7 @@ uint64_t query_now(const QueryContext *context)
         return context->is_live ? (uint64_t)clock_ns(CLOCK_MONOTONIC) : 0;
 }
 
-/* What "now" and times of day mean. */
+/* The context for "now" and times of day. */
 static const TimeContext *call_times(Call *call)
 {
         const Tracker *tracker = call->context->tracker;
@@ -99,7 +97,7 @@ static const TimeContext *call_times(Call *call)
         times->has_offset = tracker_clock_offset(tracker, &times->clock_offset);
         if (call->context->is_live) {
                 times->now = query_now(call->context);
-                /* A program can make up times. */
+                /* A program can forge times. */
                 times->end = MIN(times->end, times->now);
         } else {
                 times->now = times->end = tracker_end(tracker);
@@ -144,7 +142,7 @@ void call_parse_time(Call *call)
         g_string_append_c(call->out, '}');
 }
 
-/* Has no reply of its own: the connection sends events from now on. */
+/* Watch has no reply of its own: the connection sends events from now on. */
 void call_watch(Call *call)
 {
         ProcessFilter filter;
@@ -207,7 +205,7 @@ bool call_is_too_long(Call *call, const char *instead)
         return true;
 }
 
-/* The parameters of a call that may go on. Whatever else it has would take memory. */
+/* The parameters kept of a call that may continue. Others would only take memory. */
 static const char *const KEPT[] = {"addr", "all",    "il_version", "method",
                                    "pid",  "pid_ns", "time",       "wait_ms"};
 
@@ -275,7 +273,7 @@ bool query_wait_is_over(const QueryWait *wait, const Tracker *tracker)
                process_horizon(process) >= wait->time;
 }
 
-/* Moves the reply to OUT. A long one, of which there is only one, is not copied. */
+/* Moves the reply to OUT. The last, long reply is moved without a copy. */
 static void progress_end_reply(QueryProgress *progress, GString *out)
 {
         if (!out->len) {
@@ -332,7 +330,7 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, GStr
         }
         call.parameters = json_is_object(node) ? node : NULL;
         call.is_more = param_bool(root, "more");
-        /* All methods only ask: without a reply there is nothing to do. */
+        /* All methods only ask: a call without a reply needs no work. */
         if (param_bool(root, "oneway"))
                 return QUERY_DONE;
         for (i = 0; method && i < G_N_ELEMENTS(METHODS); i++)
@@ -342,7 +340,7 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, GStr
         return QUERY_DONE;
 }
 
-/* True if the queries of the call are taken from its text, not from what is parsed of it. */
+/* True if the queries of the call are read from its text, not from the parsed call. */
 static bool query_is_resolve(const json_t *root)
 {
         const char *method = param_string(root, "method");
@@ -350,8 +348,10 @@ static bool query_is_resolve(const json_t *root)
         return method && !strcmp(method, INTERFACE "Resolve");
 }
 
-/* The call; of a Resolve without its queries, whose text is RET_QUERIES then. NULL: as with
- * call_text_parse(). */
+/*
+ * Parses a call; of a Resolve everything except its queries, whose text RET_QUERIES gets. NULL:
+ * like call_text_parse().
+ */
 static json_t *query_parse(const char *text, size_t n_text, GString **ret_queries,
                            bool *ret_is_large)
 {

@@ -3,10 +3,10 @@
 /*
  * Resolve: addresses to names, as JSON
  *
- * A call can have 4096 questions and wait for events meanwhile. They are parsed once, one after the
- * other, until the turn is over, and then answered in groups; a call that waits looks at one
- * question alone, the first whose answer events to come may change. Equal questions of a part of
- * the reply are answered once.
+ * A call can have 4096 questions, and wait for events. Questions are parsed once, one after the
+ * other, until the turn is over, and then answered in groups. A waiting call checks one question
+ * alone: the first whose answer later events may change. Equal questions of one part of the reply
+ * are answered once.
  */
 
 #include "query/answer-json.h"
@@ -18,14 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Questions that are answered together; fewer if one of them takes long. */
+/* Questions answered together; after a slow question the group is smaller. */
 enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
-/* us in which a group should be answered. */
+/* us: the intended time of a group. */
 #define GROUP_US 500
-/* Bytes after which a part of a reply ends: the caller reads it while the next one is made. */
+/*
+ * When a part of a reply has this many bytes, it ends: the caller reads it while the next part is
+ * made.
+ */
 #define MAX_PART_BYTES (64u << 10)
 
-/* The JSON of an answer, in the reply so far. */
+/* The JSON of an answer, as a range of the reply so far. */
 typedef struct AnswerSpan {
         size_t begin, n;
         AnswerStatus status;
@@ -34,21 +37,21 @@ typedef struct AnswerSpan {
 struct Resolve {
         size_t n;
         Question *questions; /* owned */
-        const char **wrong;  /* owned: NULL, or what is wrong with a question (static) */
+        const char **wrong;  /* owned: NULL, or the error of a question (static) */
         char **addresses; /* owned, with their texts: the addresses of wrong questions, or NULL */
-        GString *text;    /* owned or NULL: of the questions that are not parsed */
-        size_t n_text_taken; /* bytes of it */
+        GString *text;    /* owned or NULL: of the unparsed questions */
+        size_t n_text_taken; /* its bytes that are parsed */
         size_t n_parsed;
-        unsigned wait_ms; /* 0: answer now */
-        uint64_t asked;   /* ns: when the call came; 0: of a trace */
+        unsigned wait_ms; /* ms; 0: answer now */
+        uint64_t asked;   /* ns: time of the call; 0: of a trace */
         size_t n_due;     /* questions at the start that need not wait */
         size_t n_answered;
-        size_t part_begin; /* the first question of the part of the reply that is being made */
+        size_t part_begin; /* the first question of the part being made */
         unsigned n_group;
-        bool is_begun;      /* that part is */
-        AnswerSpan *spans;  /* owned: of the questions that are answered */
-        GHashTable *first;  /* owned: Question * -> index + 1 of the first that is equal */
-        GString *processes; /* owned: the processes that the answers are about, each once */
+        bool is_begun;      /* the part being made has begun */
+        AnswerSpan *spans;  /* owned: of the answered questions */
+        GHashTable *first;  /* owned: Question * -> index + 1 of the first equal question */
+        GString *processes; /* owned: the processes of the answers, each once */
         GHashTable *seen;   /* owned: their serial numbers */
 };
 
@@ -98,7 +101,7 @@ size_t resolve_size(const Resolve *resolve)
                (resolve->text ? resolve->text->len : 0) + g_hash_table_size(resolve->seen) * 64;
 }
 
-/* NULL, or what is wrong with the query (static). */
+/* NULL, or the error of the query (static). */
 static const char *question_parse(Call *call, const json_t *query, Question *question)
 {
         const char *text;
@@ -125,7 +128,7 @@ static const char *question_parse(Call *call, const json_t *query, Question *que
         return call_time_from_json(call, json_object_get(query, "time"), &question->time);
 }
 
-/* The text of the queries, without the array's brackets; NULL: there is no array. */
+/* The text of the queries, without the array's brackets; NULL: the call has no array. */
 static GString *resolve_queries(Call *call)
 {
         const json_t *queries = json_object_get(call->parameters, "queries");
@@ -143,7 +146,7 @@ static GString *resolve_queries(Call *call)
         return inner;
 }
 
-/* NULL, with the call's `wrong` set, if a parameter is wrong. */
+/* NULL, with the call's `wrong` set, if a parameter is invalid. */
 static Resolve *resolve_begin(Call *call)
 {
         GString *text = resolve_queries(call);
@@ -195,7 +198,7 @@ static bool resolve_parse_next(Resolve *resolve, Call *call)
         return true;
 }
 
-/* False if the call is wrong, or if its turn is over: `error` or `next` is set then. */
+/* False, with `error` or `next` set, if the call is invalid or its turn is over. */
 static bool resolve_parse(Resolve *resolve, Call *call)
 {
         while (resolve->n_parsed < resolve->n) {
@@ -211,7 +214,7 @@ static bool resolve_parse(Resolve *resolve, Call *call)
         return true;
 }
 
-/* False if events to come may change the answer. */
+/* False if later events may change the answer. */
 static bool question_is_due(const Call *call, const Question *question)
 {
         Answer answer;
@@ -226,7 +229,7 @@ static bool question_is_due(const Call *call, const Question *question)
         return !time;
 }
 
-/* False if the call has to wait, or if its turn is over: `next` is set then. */
+/* False, with `next` set, if the call has to wait or its turn is over. */
 static bool resolve_is_due(Resolve *resolve, Call *call)
 {
         if (!resolve->wait_ms || call->context->is_final || resolve->n_answered)
@@ -261,7 +264,10 @@ static void resolve_add_process(Resolve *resolve, const Process *process)
         process_key_json_append(resolve->processes, process);
 }
 
-/* The answer to question I; ANSWER: NULL if the question is wrong, or equal to an earlier one. */
+/*
+ * Appends the answer to question I; ANSWER: NULL if the question is invalid, or equal to an earlier
+ * one.
+ */
 static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const Answer *answer)
 {
         AnswerSpan *span = &resolve->spans[i];
@@ -285,20 +291,20 @@ static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const A
         span->n = out->len - span->begin;
 }
 
-/* True if question NUMBER has to be answered; false if the JSON of an equal one can be copied. */
+/* True if question NUMBER needs an answer; false if the JSON of an equal question can be copied. */
 static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t number)
 {
         gpointer first = g_hash_table_lookup(resolve->first, &resolve->questions[number]);
         size_t i = GPOINTER_TO_SIZE(first) - 1;
 
-        /* One that was answered in this group has no span yet. */
+        /* A question answered in this group has no span yet. */
         return !first || i == number || i < resolve->part_begin ||
                (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
                 resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
                 out->len >= ANSWER_JSON_CANDIDATE_BYTES);
 }
 
-/* Questions from n_answered on, without those that are wrong, or equal to an earlier one. */
+/* Picks questions from n_answered on, without those that are invalid or equal to an earlier one. */
 static size_t resolve_pick(Resolve *resolve, const GString *out, size_t n, Question *picked,
                            bool *is_picked)
 {
@@ -318,7 +324,7 @@ static size_t resolve_pick(Resolve *resolve, const GString *out, size_t n, Quest
         return n_picked;
 }
 
-/* False, with the call's `error` set, if the reply gets too long. */
+/* False, with the call's `error` set, if the reply becomes too long. */
 static bool resolve_answer_group(Resolve *resolve, Call *call)
 {
         size_t n = MIN(resolve->n_group, resolve->n - resolve->n_answered), i;
@@ -329,7 +335,10 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
 
         n_picked = answer_questions(call->context->tracker, &call->context->viewer, questions,
                                     n_picked, call->context->turn_end, answers);
-        /* Long names take long to write: what is left of the group is looked up again. */
+        /*
+         * Long names take long to write: if the turn ends, the rest of the group is looked up
+         * again.
+         */
         for (i = 0; i < n && (!i || !call_is_turn_over(call)); i++, resolve->n_answered++) {
                 const Answer *answer = NULL;
 
@@ -347,14 +356,14 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         return !call_is_too_long(call, "16 MiB a reply: ask for less at once");
 }
 
-/* True if the part that is being made is as long as parts are. */
+/* True if the part being made has the size of a part. */
 static bool resolve_has_part(const Resolve *resolve, const Call *call)
 {
         return resolve->n_answered == resolve->n ||
                (call->is_more && call->out->len > MAX_PART_BYTES);
 }
 
-/* False if the part is not complete: `next` or `error` is set then. */
+/* False, with `next` or `error` set, if the part is incomplete. */
 static bool resolve_answer(Resolve *resolve, Call *call)
 {
         if (!resolve->is_begun)

@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/* Processes that are counted between two looks at the clock. */
+/* Processes counted between two checks of the clock. */
 #define STRIDE 64
 
 static void totals_add(Totals *totals, const Process *process)
@@ -44,7 +44,7 @@ bool totals_count(Totals *totals, const QueryContext *context)
         return true;
 }
 
-/* NULL if the turn is over before all processes are counted: the call goes on in the next one. */
+/* NULL if the turn ends before all processes are counted: the next turn continues. */
 static const Totals *call_totals(Call *call)
 {
         Totals *totals = call->progress->sums;
@@ -67,8 +67,8 @@ static void status_append(Call *call, const Totals *totals)
         const struct {
                 const char *name;
                 uint64_t value;
-                bool is_public; /* else about the whole daemon: for viewers that see all processes
-                                 */
+                bool is_public; /* else about the whole daemon, which is for viewers that see all
+                                 * processes */
         } COUNTERS[] = {
                 {"bulk_version", BULK_VERSION, true},
                 {"ingest_version", INGEST_VERSION, true},
@@ -150,7 +150,7 @@ static void metrics_gauge(GString *out, const char *name, const char *unit, cons
         metrics_sample(out, name, NULL, value);
 }
 
-/* The name of a counter's family has no "_total", those of its samples have. */
+/* The family of a counter has no "_total" in its name; its samples have. */
 static void metrics_counter(GString *out, const char *name, const char *help, uint64_t value)
 {
         g_autofree char *total = g_strconcat(name, "_total", NULL);
@@ -202,7 +202,7 @@ static void status_append_users(GString *out, const Owners *owners)
         }
 }
 
-/* Metrics of the code maps and of the events that were applied. */
+/* Metrics of the code maps and of the applied events. */
 static void append_tracker(GString *out, const QueryContext *context, const Totals *totals)
 {
         const TrackerStats *stats = tracker_stats(context->tracker);

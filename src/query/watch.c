@@ -4,8 +4,8 @@
 #include "query/answer-json.h"
 
 /*
- * Bytes of events of one batch. A batch with more of them is rather another state: the client has
- * to start again.
+ * Most bytes of events of one batch. After a larger batch the client has to start again: most of
+ * the state has changed.
  */
 #define MAX_NOTED (1u << 20)
 
@@ -13,10 +13,10 @@ struct Watch {
         const Tracker *tracker; /* borrowed */
         Viewer viewer;
         ProcessFilter filter;
-        GString *events; /* owned: events that are not in a reply yet */
-        size_t n_state;  /* bytes of them that are the state, see below */
-        bool is_lost;    /* events were lost, and the client does not know yet */
-        bool is_begun;   /* the first reply, which may be without events, was made */
+        GString *events; /* owned: events for the next reply */
+        size_t n_state;  /* their bytes that are the state, see below */
+        bool is_lost;    /* events were lost, and the client was not told yet */
+        bool is_begun;   /* the first reply, possibly without events, was made */
 };
 
 static bool is_watched(const Watch *watch, const Process *process)
@@ -41,8 +41,8 @@ static void watch_note(Watch *watch, const char *event, const Process *process, 
 }
 
 /*
- * The state at the beginning: an epoch of each process. Events are about what happens after it. It
- * is never dropped, however long it is.
+ * The initial state: an epoch of each process. Events tell the later changes. The state is never
+ * dropped, however long it is.
  */
 static void watch_put_state(Watch *watch)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Watch: events for one client, about what the tracker applies
+ * Watch: events for one client, about changes in the tracker
  *
- * A client that does not read in time loses events; it gets a "resync" once there is room.
+ * A client that reads too slowly loses events, and gets a "resync" when there is room again.
  */
 
 #include "query/query.h"
@@ -14,15 +14,15 @@ typedef struct Watch Watch;
 /* Events of FILTER's processes that VIEWER sees. */
 Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilter *filter);
 void watch_free(Watch *watch);
-/* Bytes of events that are not in a reply yet. */
+/* Bytes of the events for the next reply. */
 size_t watch_size(const Watch *watch);
 
-/* As of TrackerObserver. */
+/* Like TrackerObserver's. */
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end);
 void watch_note_epoch(Watch *watch, const Process *process);
 
 /*
- * Appends all events so far as one reply, with its NUL; nothing if there are none. IS_FULL: there
- * is no room, and they are lost.
+ * Appends all events so far as one reply, with its NUL; nothing if there are no events. IS_FULL:
+ * there is no room, and the events are lost.
  */
 void watch_flush(Watch *watch, bool is_full, GString *out);
