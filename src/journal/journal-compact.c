@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Checkpoints in place of the parts before them
+ * Checkpoints, which replace the parts before them
  *
- * A new part is begun, and a child is forked, which has everything as it is at that moment. It
- * writes the checkpoint, whose number is one less than the new part's. Until it is written the
- * older parts stay; if it never is, they and the new part are still the journal. If the journal had
- * failed, the older parts do not lead up to the new one: then the new part continues the checkpoint
- * alone, as its line states.
+ * The journal begins a new part and forks a child, which has the state of that moment. The child
+ * writes the checkpoint, whose number is one less than the new part's. Until the checkpoint is
+ * complete the older parts stay; without it, they and the new part are still the journal. If the
+ * journal had failed, the older parts do not lead up to the new one. The new part then continues
+ * the checkpoint alone, as its line states.
  */
 
 #include "journal/journal-struct.h"
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ms to the next try after a failure; twice as long after each further one. */
+/* Delay before a retry after a failure, ms; doubled after each further failure. */
 #define RETRY_MS     1000
 #define MAX_RETRY_MS 300000
 
@@ -131,7 +131,7 @@ static void journal_install_checkpoint(Journal *journal, uint64_t number, uint64
 
                 if (part.name.number >= number)
                         continue;
-                /* A journal that has failed may need the room now. */
+                /* A journal that has failed may need this room now. */
                 if (journal->is_failed)
                         journal_directory_remove(&journal->directory, part.name);
                 else
@@ -181,8 +181,10 @@ static void journal_on_child(GPid pid, gint status, gpointer data)
                 journal_install_checkpoint(journal, journal->child_number, n_bytes);
 }
 
-/* The child writes nothing more: another one is tried later. A child that waits for a broken disk
- * cannot be killed, and is abandoned. */
+/*
+ * Gives up on the child; a retry follows. A child that waits for a broken disk cannot be killed; it
+ * is abandoned.
+ */
 static void journal_abandon_child(Journal *journal)
 {
         g_clear_handle_id(&journal->child_watch, g_source_remove);
@@ -209,8 +211,8 @@ static gboolean journal_on_child_timer(gpointer data)
 }
 
 /*
- * In the child. It must not keep a connection open, and it ends with the daemon: only the daemon
- * gives files their names, so that the next daemon is not disturbed.
+ * Runs in the child. The child keeps no connection open, and ends with the daemon. Only the daemon
+ * names files, so that a late child does not disturb the next daemon.
  */
 static G_GNUC_NORETURN void journal_run_child(const Journal *journal, int fd, pid_t parent)
 {
@@ -227,7 +229,7 @@ static G_GNUC_NORETURN void journal_run_child(const Journal *journal, int fd, pi
         _exit(journal_write_checkpoint(journal, STDIN_FILENO, &n_bytes));
 }
 
-/* If the directory was removed, makes another one in its place. */
+/* If the directory was removed, makes a new one. */
 static bool journal_restore_directory(Journal *journal)
 {
         g_autofree char *path = g_strdup(journal->directory.path);
@@ -242,7 +244,7 @@ static bool journal_restore_directory(Journal *journal)
                 journal->directory.path = g_steal_pointer(&path);
                 return false;
         }
-        /* Whatever is in it is older than what will be written. */
+        /* All files in it are older than the next part. */
         names = journal_directory_list(&journal->directory);
         if (!names)
                 return false;
@@ -252,8 +254,7 @@ static bool journal_restore_directory(Journal *journal)
         return true;
 }
 
-/* Begins the part after the checkpoint, and the checkpoint's file. Returns its descriptor, or
- * -errno. */
+/* Begins the part after the checkpoint, and the checkpoint's file: its descriptor, or -errno. */
 static int journal_begin_checkpoint(Journal *journal, uint64_t before, uint64_t number)
 {
         const JournalName name = {number, JOURNAL_NEW};

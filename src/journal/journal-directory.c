@@ -16,7 +16,7 @@
 #define PREFIX "journal."
 #define LOCK   "lock"
 
-/* A child of a daemon that was killed keeps its lock for some moments. */
+/* A child of a killed daemon keeps its lock for a moment. */
 #define LOCK_TRIES   100
 #define LOCK_WAIT_US 10000
 
@@ -150,7 +150,7 @@ GArray *journal_directory_list(const JournalDirectory *directory)
 
         if (!stream)
                 return NULL;
-        fd = -1; /* the stream's now */
+        fd = -1; /* the stream owns it now */
         names = g_array_new(FALSE, FALSE, sizeof(JournalName));
         while ((entry = readdir(stream)))
                 if (journal_name_parse(entry->d_name, &name))

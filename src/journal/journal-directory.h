@@ -12,15 +12,15 @@
 typedef struct JournalDirectory {
         char *path; /* owned */
         int fd;
-        int lock; /* held as long as it is open */
+        int lock; /* held while it is open */
 } JournalDirectory;
 
-/* The state of a file, which its name shows. */
+/* The state of a file, part of its name. */
 typedef enum JournalState {
         JOURNAL_WHOLE,
-        JOURNAL_PARTIAL, /* what came after could not be written */
-        JOURNAL_NEW,     /* not whole yet */
-        JOURNAL_ASIDE,   /* was found damaged, and is kept for people to look at */
+        JOURNAL_PARTIAL, /* a later entry could not be written */
+        JOURNAL_NEW,     /* incomplete */
+        JOURNAL_ASIDE,   /* damaged, kept for people to inspect */
         _JOURNAL_STATE_MAX,
 } JournalState;
 
@@ -31,23 +31,24 @@ typedef struct JournalName {
 
 /*
  * Makes the directory if it is missing, and locks it. PATH is copied. False with ERROR set: it
- * cannot be made, belongs to another user, others may write to it, or another daemon uses it.
+ * cannot be made, belongs to another user, is writable by others, or another daemon uses it.
  */
 bool journal_directory_open(JournalDirectory *directory, const char *path, GError **error);
 void journal_directory_close(JournalDirectory *directory);
 
-/* True if the directory and the lock still exist, under whatever names. */
+/* True if the directory and the lock still exist, even under other names. */
 bool journal_directory_is_there(const JournalDirectory *directory);
 
-/* "cannot keep the state in PATH: WHAT". False. */
+/* Sets the error "cannot keep the state in PATH: WHAT". Returns false. */
 bool journal_directory_error(GError **error, const char *path, const char *what);
 
-/* JournalNames in order of number. The caller owns the result. NULL with errno set: it cannot be
- * read.
+/*
+ * JournalNames in order of number. The caller owns the result. NULL with errno set: the directory
+ * cannot be read.
  */
 GArray *journal_directory_list(const JournalDirectory *directory);
 
-/* These return a descriptor or 0, or -errno. Only files of our own user are opened. */
+/* These return a descriptor or 0, or -errno. Only files of the process's own user are opened. */
 int journal_directory_create(const JournalDirectory *directory, JournalName name);
 int journal_directory_read(const JournalDirectory *directory, JournalName name);
 int journal_directory_append(const JournalDirectory *directory, JournalName name);

@@ -16,15 +16,15 @@
 #define READ_SIZE (1u << 20)
 
 /*
- * Before each entry, as it is in memory: a journal is for one machine and one boot. Checks are
- * CRC-32 (zlib's).
+ * The head of each entry, in the machine's byte order: a journal is for one machine and one boot.
+ * Checks are CRC-32 (zlib's).
  */
 typedef struct Head {
         uint32_t n; /* bytes of the entry */
         uint32_t connection;
         uint32_t kind;
         uint32_t check;      /* of the bytes */
-        uint32_t head_check; /* of the offset in the file, u64, and the numbers above */
+        uint32_t head_check; /* of the offset in the file, u64, and the members above */
 } Head;
 
 static_assert(sizeof(Head) == 20 && offsetof(Head, connection) == 4 && offsetof(Head, kind) == 8 &&
@@ -108,7 +108,7 @@ struct JournalReader {
         uint8_t *bytes; /* owned: the file from offset `begin` on */
         uint64_t begin;
         size_t n_bytes, n_allocated;
-        uint64_t offset; /* after what was read last */
+        uint64_t offset; /* after the latest entry */
 };
 
 JournalReader *journal_reader_new(int fd)
@@ -130,7 +130,7 @@ void journal_reader_free(JournalReader *reader)
         g_free(reader);
 }
 
-/* N bytes from AT on, which the file has; or NULL if they cannot be read. */
+/* N bytes from AT on, within the file; NULL if they cannot be read. */
 static const uint8_t *reader_look_at(JournalReader *reader, uint64_t at, size_t n)
 {
         size_t n_before = (size_t)(at - reader->begin);

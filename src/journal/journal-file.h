@@ -4,8 +4,8 @@
 /*
  * Journal file: a line of text, then entries, each with a checksum
  *
- * The last entry may be cut off, because the process was killed while it wrote. Anything else that
- * does not fit is damage. See clrsym-journal(5).
+ * The last entry is truncated if the process was killed while it wrote. Any other mismatch is
+ * damage. See clrsym-journal(5).
  */
 
 #include "tracker/checkpoint.h"
@@ -23,18 +23,18 @@
  */
 #define JOURNAL_OWN_FORMAT 2
 /*
- * Version of the file, which contains checkpoints. It grows when one of both does. A journal of
- * another version is not read: it is set aside, and there is a gap.
+ * Version of the file with its checkpoints. It grows with either version. A journal of another
+ * version is set aside, which leaves a gap.
  */
 #define JOURNAL_FORMAT (JOURNAL_OWN_FORMAT + CHECKPOINT_VERSION)
 /* Bytes of a line, with its newline. */
 #define JOURNAL_MAX_LINE 160
 
-/* What a file continues. */
+/* The predecessor of a file. */
 typedef enum JournalBegin {
-        JOURNAL_FIRST,      /* nothing was known */
+        JOURNAL_FIRST,      /* none: the tracker was empty */
         JOURNAL_AFTER,      /* the file of a number, or a checkpoint in its place */
-        JOURNAL_CHECKPOINT, /* all that was known */
+        JOURNAL_CHECKPOINT, /* all known data */
         _JOURNAL_BEGIN_MAX,
 } JournalBegin;
 
@@ -45,15 +45,16 @@ typedef struct JournalLine {
 } JournalLine;
 
 typedef enum JournalKind {
-        JOURNAL_OPEN = 1,   /* a STREAM_OPEN frame */
-        JOURNAL_BATCH,      /* the frames of a batch, without COMMIT */
-        JOURNAL_ANSWERS,    /* JournalAnswers: what the host answered for the batch before */
-        JOURNAL_END,        /* the connection is gone */
-        JOURNAL_FORGET,     /* the u64 serial of a process that ended long ago */
-        JOURNAL_PIECE,      /* of a checkpoint, in order */
-        JOURNAL_CONNECTION, /* after the pieces: u32 numbers of its streams, UINT32_MAX: closed */
-        JOURNAL_CHECKPOINT_END, /* the checkpoint is whole; its connection is the last one's number
-                                 */
+        JOURNAL_OPEN = 1,       /* a STREAM_OPEN frame */
+        JOURNAL_BATCH,          /* the frames of a batch, without COMMIT */
+        JOURNAL_ANSWERS,        /* JournalAnswers: the host's answers for the previous batch */
+        JOURNAL_END,            /* the connection has ended */
+        JOURNAL_FORGET,         /* the u64 serial of a process that ended long ago */
+        JOURNAL_PIECE,          /* of a checkpoint, in order */
+        JOURNAL_CONNECTION,     /* after the pieces: u32 numbers of the connection's streams,
+                                 * UINT32_MAX: closed */
+        JOURNAL_CHECKPOINT_END, /* the checkpoint is complete; `connection`: the last connection's
+                                 * number */
         JOURNAL_ENDED,          /* a JournalEnded */
         JOURNAL_COMMAND,        /* the u64 serial of a process, then its command line */
         _JOURNAL_KIND_MAX,
@@ -66,10 +67,10 @@ typedef struct JournalEntry {
         uint32_t n;
 } JournalEntry;
 
-/* The host has found out that a process has ended. */
+/* A process that the host has found ended. */
 typedef struct JournalEnded {
         uint64_t serial;
-        uint64_t time; /* ns of CLOCK_MONOTONIC, by which it had */
+        uint64_t time; /* ns of CLOCK_MONOTONIC: it had ended by then */
 } JournalEnded;
 
 static_assert(sizeof(JournalEnded) == 16 && offsetof(JournalEnded, time) == 8,
@@ -77,7 +78,8 @@ static_assert(sizeof(JournalEnded) == 16 && offsetof(JournalEnded, time) == 8,
 
 /* An entry ANSWERS is an array of these. */
 typedef struct JournalAnswer {
-        uint32_t is_uid; /* 1: VALUE is a uid; 0: when the program with that pid was started */
+        uint32_t is_uid; /* 1: VALUE is a uid; 0: VALUE is the start time of the program with that
+                          * pid */
         int32_t pid;
         uint64_t pid_ns; /* with a uid */
         uint64_t value;
@@ -88,22 +90,24 @@ static_assert(sizeof(JournalAnswer) == 24 && offsetof(JournalAnswer, pid) == 4 &
               "a stored struct changed: increment JOURNAL_OWN_FORMAT, then this");
 static_assert(_JOURNAL_KIND_MAX == 11, "kinds changed: increment JOURNAL_OWN_FORMAT, then this");
 
-/* These write to a file of OFFSET bytes. They return how many bytes were added, or -errno: then
- * some of them may be in the file. */
+/*
+ * These functions write at the end of a file of OFFSET bytes. They return the number of bytes
+ * added, or -errno: then the file may have some of them.
+ */
 int64_t journal_write_line(int fd, const JournalLine *line);
 int64_t journal_write_entry(int fd, uint64_t offset, const JournalEntry *entry);
 
 typedef enum JournalResult {
         JOURNAL_OK,
-        JOURNAL_OVER,    /* the file ends after the entry before */
-        JOURNAL_TORN,    /* it ends in the middle of the next entry */
-        JOURNAL_DAMAGED, /* what follows is not an entry */
-        JOURNAL_FOREIGN, /* the line has another format number */
+        JOURNAL_OVER,    /* the file ends after the previous entry */
+        JOURNAL_TORN,    /* the next entry is truncated */
+        JOURNAL_DAMAGED, /* the next bytes are not an entry */
+        JOURNAL_FOREIGN, /* the line has another format version */
 } JournalResult;
 
 typedef struct JournalReader JournalReader;
 
-/* FD is taken over. */
+/* Takes over FD. */
 JournalReader *journal_reader_new(int fd);
 void journal_reader_free(JournalReader *reader);
 JournalResult journal_reader_line(JournalReader *reader, JournalLine *ret_line);

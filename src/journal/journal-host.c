@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What the tracker asks about the host
+ * The tracker's questions to the host
  *
- * Which program has a pid, and which user owns it, decides about generations and about who sees
- * what. A replay must not ask again, because the answer may have changed. So the host's answers are
- * written to the journal, after the batch in which they were asked for. Start times are written
- * only where they differ from the last one in the file.
+ * The program with a pid, and its owner, decide about generations and about visibility. A replay
+ * must not ask the host again, because the answer may have changed. The journal therefore stores
+ * the host's answers after the batch that needed them. A start time is stored only if it differs
+ * from the last one in the file.
  */
 
 #include "journal/journal-struct.h"

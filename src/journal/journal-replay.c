@@ -3,9 +3,9 @@
 /*
  * Replay of the journal
  *
- * It begins at the last checkpoint, or where nothing was known, and goes on as long as one part
- * leads up to the next. The batches go through connections like those they came through. What
- * follows damage is not read: a gap is noted there, and a new checkpoint replaces everything.
+ * The replay begins at the last checkpoint, or at the first part, and continues as long as one part
+ * leads up to the next. Batches go through connections, as when they came. After damage nothing is
+ * read: the tracker gets a gap there, and a new checkpoint replaces all files.
  */
 
 #include "journal/journal-struct.h"
@@ -31,20 +31,19 @@ typedef struct ReplayFile {
 
 typedef struct Replay {
         Journal *journal;
-        GHashTable
-                *connections; /* number -> owned IngestConnection, of feeders that are not gone */
-        GByteArray *batch;    /* waits for the host's answers that belong to it */
-        uint32_t batch_connection;    /* 0: none waits */
+        GHashTable *connections;      /* number -> owned IngestConnection, of connected feeders */
+        GByteArray *batch;            /* waits for the host's answers that follow it */
+        uint32_t batch_connection;    /* 0: no batch waits */
         uint64_t batch_offset;        /* in the part */
         ReplayMarker *marker;         /* owned */
-        uint64_t number;              /* of the part that is read */
-        uint64_t n_total, n_done;     /* bytes of all parts, and of those before this one */
-        gint64 reported;              /* us: when the progress was reported */
-        CheckpointReader *checkpoint; /* or NULL: none is being read */
+        uint64_t number;              /* of the part being read */
+        uint64_t n_total, n_done;     /* bytes of all parts, and of the parts before this one */
+        gint64 reported;              /* us: time of the last report of progress */
+        CheckpointReader *checkpoint; /* NULL unless a checkpoint is being read */
         uint64_t n_batches;
-        uint64_t n_bytes; /* of the part read last: the good ones */
-        bool is_lossy;    /* something is missing after what was read */
-        int error;        /* errno: a file could not be opened, for what is short here */
+        uint64_t n_bytes; /* of the last part read: its good bytes */
+        bool is_lossy;    /* entries after the last one read are missing */
+        int error;        /* errno: a file could not be opened for lack of a resource */
 } Replay;
 
 static void ingest_destroy(gpointer ingest)
@@ -68,13 +67,13 @@ static IngestConnection *replay_connection(Replay *replay, uint32_t connection)
         return ingest;
 }
 
-/* The file may be opened later. */
+/* True for a lack of a resource here: the file may be opened later. */
 static bool errno_is_local(int error)
 {
         return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/* False if the connection does not accept the bytes, as it once did. */
+/* False if the connection rejects the bytes, which it once accepted. */
 static bool replay_feed(Replay *replay, uint32_t connection, const uint8_t *bytes, size_t n,
                         bool is_batch)
 {
@@ -102,7 +101,7 @@ static bool replay_apply_batch(Replay *replay)
         return replay_feed(replay, connection, replay->batch->data, replay->batch->len, true);
 }
 
-/* Its streams are known by the numbers that the tracker gave them. */
+/* Finds its streams by the tracker's numbers. */
 static bool replay_restore_connection(Replay *replay, const JournalEntry *entry)
 {
         g_autoptr(GPtrArray) streams = g_ptr_array_new();
@@ -133,7 +132,7 @@ static bool replay_end_checkpoint(Replay *replay)
         return !checkpoint || checkpoint_reader_finish(checkpoint);
 }
 
-/* An entry of a checkpoint. IS_OVER: it must be the last one. */
+/* An entry of a checkpoint. Sets IS_OVER at the entry that must be the last. */
 static bool replay_checkpoint_entry(Replay *replay, const JournalEntry *entry, bool *is_over)
 {
         if (entry->kind == JOURNAL_PIECE)
@@ -225,7 +224,7 @@ static void replay_report(Replay *replay)
                            replay->n_total);
 }
 
-/* Replays a part. Returns OVER: it is whole; TORN: but for the last entry; or DAMAGED. */
+/* Replays a part. Returns OVER (complete), TORN (truncated in the last entry) or DAMAGED. */
 static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is_last)
 {
         Journal *journal = replay->journal;
@@ -265,8 +264,10 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
                         break;
                 replay->n_bytes = journal_reader_offset(reader);
         }
-        /* If the daemon was killed before it wrote the host's answers for the last batch, the host
-         * is asked again. */
+        /*
+         * If the daemon was killed before it stored the host's answers for the last batch, ask the
+         * host again.
+         */
         journal->may_ask = is_last;
         is_good = replay_apply_batch(replay) && is_good;
         journal->may_ask = false;
@@ -279,7 +280,7 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
 
 static void replay_forget_all(Replay *replay)
 {
-        /* Connections point to the tracker's streams. */
+        /* First, because the connections point to the tracker's streams. */
         g_hash_table_remove_all(replay->connections);
         replay_end_checkpoint(replay);
         replay->batch_connection = 0;
@@ -290,7 +291,7 @@ static void replay_forget_all(Replay *replay)
         replay->is_lossy = false;
 }
 
-/* Begins at the I-th file, a checkpoint or the first file. False if it is a bad checkpoint. */
+/* Begins at the I-th file, a checkpoint or the first file. False if the checkpoint is bad. */
 static bool replay_from(Replay *replay, GArray *files, guint i)
 {
         Journal *journal = replay->journal;
@@ -305,7 +306,7 @@ static bool replay_from(Replay *replay, GArray *files, guint i)
                 bool is_last = i + 1 == files->len;
                 JournalResult result;
 
-                /* A bad checkpoint: the parts that it should have replaced are still there. */
+                /* After a bad checkpoint: the parts that it should have replaced still exist. */
                 if (i > first && file->is_bad && file->line.begin == JOURNAL_CHECKPOINT)
                         continue;
                 if (file->is_bad ||
@@ -327,8 +328,10 @@ static bool replay_from(Replay *replay, GArray *files, guint i)
         return true;
 }
 
-/* The files of this boot. Those of other boots are removed. NULL with RET_ERROR set to an errno:
- * they cannot be opened now. */
+/*
+ * Lists the files of this boot. Removes the files of other boots. NULL with RET_ERROR set to an
+ * errno: some file cannot be opened now.
+ */
 static GArray *journal_list_files(Journal *journal, int *ret_error)
 {
         g_autoptr(GArray) files = g_array_new(FALSE, TRUE, sizeof(ReplayFile));
@@ -362,7 +365,7 @@ static GArray *journal_list_files(Journal *journal, int *ret_error)
                 } else if (fd >= 0) {
                         close(fd);
                 }
-                /* A file that was just begun when the daemon was killed holds nothing yet. */
+                /* A file begun just before the daemon was killed is empty. */
                 if (file.name.state == JOURNAL_NEW ||
                     (file.result == JOURNAL_TORN && i + 1 == names->len)) {
                         journal_directory_remove(&journal->directory, file.name);
@@ -395,7 +398,7 @@ static void journal_set_aside(Journal *journal, const ReplayFile *file)
                   (guint64)file->name.number);
 }
 
-/* Removes the files that earlier replays set aside. */
+/* Removes files set aside by earlier replays. */
 static void journal_remove_aside(Journal *journal)
 {
         g_autoptr(GArray) names = journal_directory_list(&journal->directory);
@@ -407,8 +410,10 @@ static void journal_remove_aside(Journal *journal)
                                                  g_array_index(names, JournalName, i));
 }
 
-/* Removes the files before FIRST, where the replay began, and without KEEP also those that were
- * read. What could not be read is set aside for people to look at. */
+/*
+ * Removes the files before FIRST, where the replay began, and without KEEP also the files read.
+ * Unreadable files are set aside for people to inspect.
+ */
 static void journal_clean_up(Journal *journal, const GArray *files, guint first, bool keep)
 {
         bool has_aside = false;
@@ -428,7 +433,7 @@ static void journal_clean_up(Journal *journal, const GArray *files, guint first,
         }
 }
 
-/* Continues to write where the last part ends. Returns 0 or -errno. */
+/* Continues to write at the end of the last part. Returns 0 or -errno. */
 static int replay_go_on(Replay *replay, const GArray *files)
 {
         Journal *journal = replay->journal;
@@ -459,8 +464,10 @@ static int replay_go_on(Replay *replay, const GArray *files)
         return 0;
 }
 
-/* Begins a new journal with a checkpoint of what could be read. It is written before any other
- * file is removed. */
+/*
+ * Begins a new journal with a checkpoint of all data that could be read. The checkpoint is complete
+ * before any other file is removed.
+ */
 static void replay_start_over(Replay *replay, const GArray *files, guint first)
 {
         Journal *journal = replay->journal;
@@ -475,7 +482,7 @@ static void replay_start_over(Replay *replay, const GArray *files, guint first)
                 journal_clean_up(journal, files, first, false);
 }
 
-/* Goes on with the journal, or begins another one. FIRST: where the replay began. */
+/* Continues the journal, or begins a new one. FIRST: the file where the replay began. */
 static void replay_finish(Replay *replay, const GArray *files, guint first)
 {
         int r;

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* Bytes that are freed at once, in about 1 ms, and ms in between. */
+/* Bytes freed at once, which takes about 1 ms; and the ms in between. */
 #define BIT         (4 << 20)
 #define INTERVAL_MS 10
 

@@ -58,7 +58,7 @@ void journal_drop_orphan(Journal *journal)
         journal->fd = -1;
 }
 
-/* Ends the last part after the last whole entry. */
+/* Ends the last part after its last complete entry. */
 static void journal_end_part(Journal *journal)
 {
         JournalPart *part;
@@ -66,7 +66,7 @@ static void journal_end_part(Journal *journal)
         if (journal->fd < 0)
                 return;
         part = journal_last_part(journal);
-        /* If even that fails, the replay finds what is too much. */
+        /* If even this fails, the replay finds the surplus. */
         if (ftruncate(journal->fd, (off_t)part->n_bytes) == 0 &&
             journal_directory_rename(&journal->directory, part->name, JOURNAL_PARTIAL) == 0)
                 part->name.state = JOURNAL_PARTIAL;
@@ -218,7 +218,7 @@ void journal_age(Journal *journal, unsigned max_age)
         g_array_set_size(journal->forgotten, 0);
 }
 
-/* Writes to a file that was removed succeed, so this has to be looked at. */
+/* Writes to a removed file succeed, so the journal checks that its files exist. */
 static gboolean journal_on_guard(gpointer data)
 {
         Journal *journal = data;

@@ -13,39 +13,41 @@
 
 #define NAME "replaying"
 
-/* Replays that crash at the same entry before it is set aside. */
+/* Replays that crash at one entry before it is set aside. */
 #define MAX_CRASHES 2
-/* Replays that end at the same entry in any way. A kill, or a lack of memory, can hit the same
- * entry by chance; but an entry that takes all memory, or all time, is to be set aside too, and
- * before the service manager gives up (after 5 starts in 10 s). */
+/*
+ * Replays that end at one entry for any reason before it is set aside. A kill or a lack of memory
+ * can hit the same entry by chance. But an entry that takes all memory, or all time, must be set
+ * aside, too, before the service manager gives up (after 5 starts in 10 s).
+ */
 #define MAX_ENDS 4
 
-/* Bytes for the handler, which must run when the daemon's own stack is full. */
+/* Bytes of the handler's stack: the daemon's own may be full. */
 #define STACK_SIZE (64 << 10)
 
-/* The file, as it is in memory. */
+/* The file, in the machine's byte order. */
 typedef struct MarkerFile {
         char magic[16];
         uint64_t number;
         uint64_t offset;
-        uint64_t n_ends;    /* replays in a row that ended there, if this one does too */
-        uint64_t n_crashes; /* those of them that crashed */
+        uint64_t n_ends;    /* replays in a row that ended there, including this one if it does */
+        uint64_t n_crashes; /* of these, crashes */
 } MarkerFile;
 
 static_assert(sizeof(MarkerFile) == 48, "the file changed: change MAGIC");
 static const char MAGIC[16] = "clrsym-replay 2";
 
-/* What a process gets by its own fault. */
+/* Signals that a process causes by its own fault. */
 static const int CRASHES[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 
 struct ReplayMarker {
         int directory;     /* borrowed */
-        MarkerFile before; /* of the replay before; n_ends 0: it did not end early */
-        MarkerFile *file;  /* mapped, so that it is kept however the process ends; or NULL */
-        void *stack;       /* owned; NULL if there was one for handlers */
+        MarkerFile before; /* of the previous replay; n_ends 0: that replay did not end early */
+        MarkerFile *file;  /* mapped, so that any end of the process keeps it; or NULL */
+        void *stack;       /* owned; NULL: the process had a stack for handlers already */
 };
 
-/* For the handler: the file while an entry is applied, and what the handler replaced. */
+/* For the handler: the file while an entry is applied, and the replaced handlers. */
 static MarkerFile *volatile crash_file;
 static struct sigaction crash_actions[G_N_ELEMENTS(CRASHES)];
 
@@ -60,9 +62,11 @@ static void crash_restore(int number)
                         sigaction(number, &crash_actions[i], NULL);
 }
 
-/* Marks the crash, and leaves the rest to who would have had it. Only what may be called in a
- * handler is called here. A signal from another process does not count: the service manager
- * sends SIGABRT to a daemon that hangs. */
+/*
+ * Marks the crash, and passes the signal on to the previous handler. Calls only async-signal-safe
+ * functions. A signal from another process does not count: the service manager sends SIGABRT to a
+ * daemon that hangs.
+ */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
         bool is_sent = info->si_code <= 0;
@@ -74,7 +78,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
                 file->n_crashes++;
         }
         crash_restore(number);
-        /* A faulty instruction is executed again; the others would not come back. */
+        /* A faulty instruction runs again; the other signals would not come back. */
         if (is_sent || number == SIGTRAP)
                 raise(number);
 }
@@ -128,7 +132,7 @@ static MarkerFile *marker_map(int directory)
 
         unlinkat(directory, NAME, 0);
         fd = openat(directory, NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        /* Without room, a write to the mapping would be SIGBUS. */
+        /* If the disk is full, a write to the mapping raises SIGBUS. */
         if (fd < 0 || posix_fallocate(fd, 0, sizeof(MarkerFile)) != 0)
                 return NULL;
         file = mmap(NULL, sizeof(MarkerFile), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
