@@ -9,7 +9,7 @@
 
 #define GROUP "Daemon"
 
-/* A unit after a number, and how many of the smallest unit it is. */
+/* A unit after a number, as a multiple of the smallest unit. */
 typedef struct Unit {
         const char *name;
         uint64_t factor;
@@ -28,9 +28,9 @@ static const Unit TIME_UNITS[] = {
 };
 static const Unit NO_UNITS[] = {{"", 1}, {0}};
 
-/* Where the units are NULL, a value is a path. */
+/* The type of a value; units NULL: a path. */
 typedef struct Type {
-        const char *what; /* is allowed, for people */
+        const char *what; /* the allowed values, for people */
         const Unit *units;
 } Type;
 
@@ -38,22 +38,22 @@ static const Type SIZE = {"a size in bytes or with K, M, G, T", SIZE_UNITS};
 static const Type TIME = {"a time in seconds or with s, min, h, d", TIME_UNITS};
 static const Type COUNT = {"a number", NO_UNITS};
 static const Type PATH = {"an absolute path", NULL};
-/* The same; the default is relative to the directory of the services of this user. */
+/* The same; the default is relative to the directory of this user's services. */
 static const Type RUNTIME_PATH = {"an absolute path", NULL};
 
 typedef struct Key {
         const char *name;
         const Type *type;
         size_t offset;            /* in a Config: of a uint64_t, or a char * for a path */
-        const char *fallback;     /* the default, as in the file */
-        const char *least, *most; /* of a number, as in the file */
-        const char *zero;         /* what a 0 means, which is allowed then; NULL: it is not */
+        const char *fallback;     /* the default, in the file's notation */
+        const char *least, *most; /* of a number, in the file's notation */
+        const char *zero;         /* the meaning of 0; NULL: 0 is invalid */
 } Key;
 
 #define AT(field) offsetof(Config, field)
 
 static const Key KEYS[] = {
-        /* A budget must hold what one record can need. */
+        /* A budget must be able to hold one record. */
         {"MemoryMax", &SIZE, AT(memory_max), "1G", "8M", "16T", "no limit"},
         {"Retention", &TIME, AT(retention), "1d", "1s", "3650d", "as long as MemoryMax allows"},
         {"MaxClients", &COUNT, AT(max_clients), "64", "1", "65536", NULL},
@@ -62,7 +62,7 @@ static const Key KEYS[] = {
         {"MetricsFile", &PATH, AT(metrics_file), "", NULL, NULL, NULL},
         {"MetricsInterval", &TIME, AT(metrics_interval), "15s", "1s", "1d", NULL},
         {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},
-        /* A rundown costs the program time: that is its owner's decision. */
+        /* A rundown costs the program time; whether to spend it is its owner's decision. */
         {"RundownAfterGap", &TIME, AT(rundown_after_gap), "0", "1s", "1d", "never"},
         {"Holder", &RUNTIME_PATH, AT(holder), "holder/control", NULL, NULL, NULL},
 };
@@ -87,7 +87,7 @@ static const Key *key_find(const char *name)
         return NULL;
 }
 
-/* Digits and one of the units, with blanks between or not. */
+/* Parses digits and one of the units, with or without blanks between. */
 static bool parse_number(const char *text, const Unit *units, uint64_t *ret_number)
 {
         guint64 n;
@@ -112,7 +112,7 @@ static bool is_number_allowed(const Key *key, const char *text, uint64_t *ret_nu
         bool is_sound = parse_number(key->least, key->type->units, &least) &&
                         parse_number(key->most, key->type->units, &most);
 
-        g_assert(is_sound); /* the table is */
+        g_assert(is_sound); /* the table is correct */
         if (!parse_number(text, key->type->units, ret_number))
                 return false;
         return (*ret_number >= least && *ret_number <= most) || (*ret_number == 0 && key->zero);
@@ -197,7 +197,7 @@ static bool apply_key(GKeyFile *file, const char *path, const char *name, Config
                 return true;
         }
         label = g_strdup_printf("%s: %s=", path, name);
-        /* Not the unescaped string: a backslash in a path is just that. */
+        /* The raw string: a backslash in a path is no escape. */
         text = g_key_file_get_value(file, GROUP, name, NULL);
         if (!text || !*g_strstrip(text))
                 return key_set_default(key, config, label, error);
@@ -211,13 +211,13 @@ static bool apply_text(const char *path, const char *text, gsize n, Config *conf
         g_auto(GStrv) groups = NULL, keys = NULL;
         gsize i;
 
-        /* A file of zeros is what a crash of the machine can leave, and would pass for empty. */
+        /* After a crash of the machine a file can be all zeros, which would count as empty. */
         if (!g_utf8_validate(text, (gssize)n, NULL)) {
                 g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
                             "%s: is not text in UTF-8", path);
                 return false;
         }
-        /* All translations, so that Key[de]= is not just passed over. */
+        /* Keep all translations, so that Key[de]= is not ignored. */
         if (!g_key_file_load_from_data(file, text, n, G_KEY_FILE_KEEP_TRANSLATIONS, &wrong)) {
                 g_set_error(error, wrong->domain, wrong->code,
                             "%s: %s (allowed are [" GROUP "], Key=Value and # comments)", path,

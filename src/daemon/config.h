@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Read if no other file is given, with what is in CONFIG_FILE.d. It may be absent. */
+/* The default file; files in CONFIG_FILE.d are read after it. The file may be absent. */
 #define CONFIG_FILE "/etc/clrsym/clrsymd.conf"
 
-/* Every key with its range; config.c's table has the same for the program. */
+/* Every key with its range, as in config.c's table. */
 typedef struct Config {
         uint64_t memory_max;       /* bytes; 8M to 16T, 0: no limit; default 1G */
         uint64_t retention;        /* s; 1 s to 3650 d, 0: no limit; default 1 d */
@@ -26,23 +26,23 @@ typedef struct Config {
         char *holder;               /* owned, an absolute path */
 } Config;
 
-/* Every default. What CONFIG held is overwritten, not freed. */
+/* Sets every default. The old contents of CONFIG are overwritten, not freed. */
 void config_init(Config *config);
-/* Frees what it owns; may be called again, and on one that is all zeros. */
+/* Frees the contents; CONFIG may be all zeros, or cleared before. */
 void config_clear(Config *config);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Config, config_clear)
 
 /*
- * The defaults, then PATH (NULL: CONFIG_FILE), then PATH.d's *.conf by name; what comes later wins.
- * May be called again: what was read before has no influence. On success RET_CONFIG is overwritten,
- * and the caller clears it; on failure it is untouched, and ERROR names the file, the key, what is
- * wrong and what is allowed. An unknown key is logged as a warning.
+ * Reads the defaults, then PATH (NULL: CONFIG_FILE), then PATH.d/*.conf in order of name; later
+ * values win. A second call does not depend on the first. On success RET_CONFIG is overwritten, and
+ * the caller clears it. On failure it is untouched, and ERROR names the file, the key, the error
+ * and the allowed values. An unknown key is logged as a warning.
  */
 bool config_load(const char *path, Config *ret_config, GError **error);
 
 /*
- * Sets the value of KEY, as in the file; no metrics file is "". LABEL is what the user who gave
- * TEXT knows the key as ("--memory-max"), for ERROR. KEY must exist.
+ * Sets the value of KEY, in the file's notation; "" means no metrics file. LABEL is the user's name
+ * of the key ("--memory-max"), for ERROR. KEY must exist.
  */
 bool config_set(Config *config, const char *key, const char *text, const char *label,
                 GError **error);

@@ -13,10 +13,10 @@
 #define PER_SECOND_BITS 20
 /* 2^29 s, 17 years. */
 #define BOOT_SHIFT 49
-/* Those from 2^51 on are above the epochs of versions that took them from the clock. */
+/* Epochs from 2^51 on are higher than those of versions that took them from the clock. */
 #define MIN_BOOT 4
 #define MAX_BOOT 15
-/* Epochs that are reserved at a time. */
+/* Epochs reserved at a time. */
 #define RESERVED (UINT64_C(1) << 24)
 #define MARGIN   (RESERVED / 2)
 
@@ -24,7 +24,7 @@ struct EpochStore {
         char *path;      /* owned or NULL */
         uint64_t first;  /* of this daemon */
         uint64_t limit;  /* in the file: all epochs below may have been used */
-        bool has_failed; /* and it was logged */
+        bool has_failed; /* and the failure was logged */
 };
 
 uint64_t epoch_of_boot(const char *boot_id, uint64_t ns)
@@ -65,7 +65,7 @@ static int epoch_store_write(const EpochStore *store)
                 return r;
         fchmod(file.fd, 0600);
         r = atomic_file_write(&file, text, strlen(text));
-        /* Synchronized, since it is for the time after the next boot, too. */
+        /* Synchronized to the disk, because the next boot needs it, too. */
         return r < 0 ? r : atomic_file_commit(&file, true);
 }
 

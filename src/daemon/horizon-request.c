@@ -7,12 +7,12 @@
 
 #include <sys/socket.h>
 
-/* In us, between two requests about one process: the event comes within a tenth of a second. */
+/* us between two requests about one process: the event comes within a tenth of a second. */
 #define INTERVAL (200 * G_TIME_SPAN_MILLISECOND)
-/* Processes that are remembered; those with requests that are not recent are forgotten then. */
+/* Processes kept; at the limit, those without recent requests are dropped. */
 #define MAX_WISHES 256
 
-/* What is asked about one process. */
+/* The requests about one process. */
 typedef struct HorizonWish {
         HorizonRequester *requester; /* borrowed */
         uint64_t serial;
@@ -62,7 +62,7 @@ void horizon_requester_configure(HorizonRequester *requester, const char *path)
         requester->path = g_strdup(path);
 }
 
-/* The answer is not of interest, so it is not waited for. */
+/* Does not wait for the reply, which nobody needs. */
 static void horizon_wish_send(const HorizonWish *wish)
 {
         const Request request = {
@@ -105,7 +105,7 @@ static HorizonWish *requester_wish(HorizonRequester *requester, const QueryWait 
         return wish;
 }
 
-/* Holders alone know from the kernel whose process it is. */
+/* Only holders know from the kernel which process it is. */
 static bool process_is_held(const Process *process)
 {
         guint i;
@@ -134,7 +134,7 @@ void horizon_requester_want(HorizonRequester *requester, const QueryWait *wait)
         const gint64 now = g_get_monotonic_time(), ahead = wait_us_ahead(wait);
         HorizonWish *wish;
 
-        /* For a time that nobody waits for, it is not asked either. */
+        /* If nobody waits for a time, no request is sent either. */
         if (!requester->path || !process || process->serial != wait->serial ||
             process->exit != BODY_FOREVER || !process_is_held(process) ||
             ahead > (gint64)QUERY_MAX_WAIT_MS * G_TIME_SPAN_MILLISECOND)

@@ -3,12 +3,12 @@
 
 /*
  * Horizon requester: while a client waits for the horizon of a process, asks the process's holder
- * for it
+ * to advance it
  *
- * A process that is idle emits nothing, so nobody knows how far its events have come. Its holder
- * can have the runtime write one event; that costs the runtime a millisecond, so it is asked only
- * while somebody waits, and not often. Nothing here blocks; what the holder does or answers shows
- * in the events that come.
+ * An idle process emits nothing, so nobody knows how far its events have arrived. Its holder can
+ * make the runtime write one event. Because that costs the runtime a millisecond, the requester
+ * asks only while somebody waits, and rarely. Nothing here blocks; the holder's answer shows in the
+ * events that come.
  */
 
 #include "query/query.h"
@@ -20,7 +20,7 @@ typedef struct HorizonRequester HorizonRequester;
 HorizonRequester *horizon_requester_new(const Tracker *tracker);
 void horizon_requester_free(HorizonRequester *requester);
 
-/* PATH, the holder's control socket, is copied; NULL: nobody is asked. */
+/* PATH, the holder's control socket, is copied; NULL: no requests. */
 void horizon_requester_configure(HorizonRequester *requester, const char *path);
-/* A client waits for that. Processes that no holder feeds are left alone. */
+/* A client waits for WAIT. Processes that no holder feeds are ignored. */
 void horizon_requester_want(HorizonRequester *requester, const QueryWait *wait);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/ingest-peer.h"
 
-/* us that a batch is applied before others have their turn. */
+/* us of applying a batch before other peers' turn. */
 #define TURN_US 2000
 
 struct IngestPeer {
@@ -9,11 +9,11 @@ struct IngestPeer {
         Peer *peer;                   /* owned */
         IngestConnection *connection; /* owned */
         JournalConnection *record;    /* or NULL */
-        FeederReport reported;        /* is in the stats */
-        uint64_t n_pieces;            /* that were noticed */
+        FeederReport reported;        /* the report added to the stats */
+        uint64_t n_pieces;            /* pieces already reported by `committed` */
         uid_t uid;
         bool has_place;
-        bool is_waiting; /* for one, and that was noticed */
+        bool is_waiting; /* for a place, and `waits` was called */
 };
 
 static void ingest_peer_moved(void *data)
@@ -48,7 +48,7 @@ static const PeerRole INGEST_ROLE = {
         .name = "ingest",
         .gone = ingest_peer_gone,
         .moved = ingest_peer_moved,
-        /* A few hundred records: a question waits as long as they take. */
+        /* A few hundred records: a question waits while they are applied. */
         .read_size = 16 << 10,
         .gives_way = true,
         .finishes = true,
@@ -105,7 +105,10 @@ bool ingest_peer_has_place(const IngestPeer *self)
 
 void ingest_peer_give_place(IngestPeer *self)
 {
-        /* One that has sent nothing yet has its turn when it does: after others that hang up. */
+        /*
+         * A feeder that has sent nothing yet gets its turn with its first bytes, after peers that
+         * hang up.
+         */
         const bool is_waited_for = ingest_connection_wants_place(self->connection) ||
                                    ingest_connection_output(self->connection)->len > 0;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Ingest peer: a feeder that is connected to the ingest socket
- */
+/* Ingest peer: a feeder connected to the ingest socket */
 
 #include "journal/journal.h"
 #include "query/query.h"
@@ -15,9 +13,9 @@ typedef struct IngestPeer IngestPeer;
 typedef struct IngestPeerOptions {
         Tracker *tracker;              /* borrowed */
         Journal *journal;              /* borrowed or NULL; batches are written to it */
-        QueryStats *stats;             /* borrowed; what the feeder reports is added */
+        QueryStats *stats;             /* borrowed; the feeder's reports are added */
         void (*committed)(void *data); /* batches were applied */
-        void (*waits)(IngestPeer *peer, void *data); /* it has begun to wait for a place */
+        void (*waits)(IngestPeer *peer, void *data); /* the feeder has begun to wait for a place */
         void (*gone)(IngestPeer *peer, void *data);  /* called once; may free the peer */
         void *data;
 } IngestPeerOptions;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Levels that are written, the worst first, with the words and sd-daemon(3)'s marks for them. */
+/* The written levels, worst first, with their words and sd-daemon(3)'s marks. */
 static const struct {
         GLogLevelFlags level;
         const char *word;
@@ -19,7 +19,7 @@ static const struct {
 
 static bool is_journal;
 
-/* Whatever is in it, a message is one line, and no terminal obeys it. */
+/* Makes any message one line without control characters for the terminal. */
 static char *one_line(const GLogField *field)
 {
         char *text = field->length < 0 ? g_strdup(field->value)
@@ -42,13 +42,13 @@ static void write_line(size_t level, const GLogField *fields, gsize n_fields)
                 if (g_strcmp0(fields[i].key, "MESSAGE") != 0)
                         continue;
                 text = one_line(&fields[i]);
-                /* The journal reads lines too, when it does not take messages. */
+                /* The journal reads lines, too, if it does not accept messages. */
                 fprintf(stderr, "%sclrsymd: %s: %s\n", is_journal ? LEVELS[level].mark : "",
                         LEVELS[level].word, text);
         }
 }
 
-/* As GLib sorts a critical message among the warnings, the priority is ours. */
+/* GLib writes a critical message as a warning; this function sets the right priority. */
 static bool write_journal(size_t level, const GLogField *fields, gsize n_fields, gpointer data)
 {
         g_autofree GLogField *all = g_new(GLogField, n_fields + 1);

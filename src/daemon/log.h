@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Log: where the daemon's messages go
+ * Log: the destination of the daemon's messages
  *
- * To the journal with all fields, if the standard error is the journal's. Else to the standard
- * error, a line each: "clrsymd: warning: text". Debug messages go nowhere.
+ * If the standard error is the journal's: the journal, with all fields. Else to the standard error,
+ * a line each: "clrsymd: warning: text". Debug messages are dropped.
  *
- * A field of our own begins with CLRSYM_, in upper case; values are text.
+ * The daemon's own fields begin with CLRSYM_, in upper case; values are text.
  */
 
 #include <glib.h>

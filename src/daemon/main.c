@@ -79,7 +79,7 @@ static void set_default_path(char **path, const char *name)
                 *path = runtime_path_service(name);
 }
 
-/* What helps against ERROR, to follow its message, or "". */
+/* The remedy for ERROR, to follow its message, or "". */
 static const char *permission_hint(const GError *error)
 {
         if (geteuid() != 0 && !runtime_directory_own() &&
@@ -89,7 +89,7 @@ static const char *permission_hint(const GError *error)
         return "";
 }
 
-/* The directory that the service manager made for us; the first, if there are several. */
+/* The directory made by the service manager; the first, if there are several. */
 static char *given_state_directory(void)
 {
         g_auto(GStrv) paths = g_strsplit(g_getenv("STATE_DIRECTORY") ?: "", ":", 2);
@@ -213,14 +213,18 @@ int main(int argc, char **argv)
                 g_critical("%s", error->message);
                 return 2;
         }
-        /* The memory of long replies and large tables goes back to the system when it is freed.
-         * Otherwise malloc keeps it from the first time on, in pieces. */
+        /*
+         * Returns the memory of long replies and large tables to the system when it is freed.
+         * Otherwise malloc keeps it in pieces after the first time.
+         */
         mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
         /* MaxFeeders= and MaxClients= may be more than the usual 1024. */
         fd_raise_limit();
-        /* A file that may not grow is an error like others. */
+        /* Writing to a file at its size limit is then an ordinary error. */
         signal(SIGXFSZ, SIG_IGN);
-        /* Signals wait for the main loop, so that what was made by then is removed at the end. */
+        /*
+         * Signals wait for the main loop, so that everything made until then is removed at the end.
+         */
         daemon.loop = loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, main_on_signal, &daemon);
         g_unix_signal_add(SIGINT, main_on_signal, &daemon);

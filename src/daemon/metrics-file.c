@@ -17,16 +17,16 @@ struct MetricsFile {
         guint timer;
         guint turn;      /* source, while processes are counted; else 0 */
         Totals totals;   /* so far */
-        bool has_failed; /* and it was logged */
+        bool has_failed; /* and the failure was logged */
 };
 
-/* By rename, so that a reader sees all of this file or all of the one before. */
+/* Renames, so that a reader sees either the whole new file or the whole old one. */
 static int metrics_file_replace(const MetricsFile *file, const GString *text)
 {
         g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
         int r = atomic_file_open(&output, file->path);
 
-        /* Others are to read it. */
+        /* Other users may read it. */
         if (r == 0 && fchmod(output.fd, 0644) < 0)
                 r = -errno;
         if (r == 0)
@@ -49,7 +49,7 @@ static void metrics_file_write(MetricsFile *file)
         file->has_failed = r < 0;
 }
 
-/* Counts in turns, because clients are not to wait while many processes are counted. */
+/* Counts in turns, so that clients do not wait while many processes are counted. */
 static gboolean metrics_file_on_turn(gpointer data)
 {
         MetricsFile *file = data;

@@ -9,7 +9,7 @@
 
 typedef struct MetricsFile MetricsFile;
 
-/* Writes PATH now and every INTERVAL seconds; what CONTEXT points to is borrowed. */
+/* Writes PATH now and every INTERVAL seconds; the pointers in CONTEXT are borrowed. */
 MetricsFile *metrics_file_new(const char *path, unsigned interval, const QueryContext *context);
 bool metrics_file_is(const MetricsFile *file, const char *path, unsigned interval);
 /* Removes the file, because its metrics are no longer true. */

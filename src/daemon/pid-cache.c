@@ -17,16 +17,16 @@
 #define MAX_CREDIT_US        (200 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct PidEntry {
-        ProcessKey asked; /* the namespace and the pid in it */
+        ProcessKey asked; /* the namespace and the pid asked for */
         ProcessKey key;   /* the process's own namespace and pid */
-        uid_t uid;        /* asked first */
+        uid_t uid;        /* asked first for it */
         SeenProcess process;
         GList link; /* in `used` */
 } PidEntry;
 
-/* Look-ups of one user. */
+/* Lookups for one user. */
 typedef struct PidUser {
-        gint64 credit; /* us that look-ups may take; below 0: none now */
+        gint64 credit; /* us left for lookups; below 0: none */
         gint64 time;   /* us: when the credit was computed */
         unsigned n_entries;
 } PidUser;
@@ -35,7 +35,7 @@ struct PidCache {
         GHashTable *entries; /* ProcessKey in the entry -> owned PidEntry */
         GHashTable *users;   /* uid -> owned PidUser */
         GQueue used;         /* of entries; the head was used last */
-        uint64_t own_pid_ns; /* does not change */
+        uint64_t own_pid_ns; /* constant */
         ProcessKey missed;   /* no such process ran at `missed_time`, us */
         gint64 missed_time;
 };
@@ -88,7 +88,7 @@ static void pid_cache_remove(PidCache *cache, PidEntry *entry)
         g_hash_table_remove(cache->entries, &entry->asked);
 }
 
-/* Makes room for one more entry of UID: its own if it has its share, else any. */
+/* Makes room for one more entry of UID: drops one of UID's if its share is used up, else any. */
 static void pid_cache_make_room(PidCache *cache, uid_t uid)
 {
         bool is_own = pid_cache_user(cache, uid)->n_entries >= MAX_ENTRIES_PER_USER;
@@ -126,7 +126,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
         SeenProcess process;
         ProcKey key;
 
-        /* For a process of our own namespace that has ended this is the shortest way. */
+        /* The fastest way for an ended process of the daemon's own namespace. */
         if (asked->pid_ns == cache->own_pid_ns) {
                 FD_AUTO int pidfd = pidfd_open(asked->pid, 0);
 
@@ -137,7 +137,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
                 return false;
         *ret_key = key.key;
         process = seen_process_open(key.host_pid);
-        /* It is kept if it is that process and not a later one with its pid. */
+        /* Kept if it is that process, not a later one with its pid. */
         if (proc_is_same_start(proc_start_time(key.host_pid), key.start) &&
             seen_process_lives(&process, g_get_monotonic_time()))
                 pid_cache_add(cache, uid, asked, &key.key, process);
@@ -146,7 +146,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
         return true;
 }
 
-/* A look-up that UID has the time for. Without it, the process is unknown. */
+/* Looks the process up, if UID has time left. Else the process is unknown. */
 static bool pid_cache_try(PidCache *cache, uid_t uid, const ProcessKey *asked, gint64 now,
                           ProcessKey *ret_key)
 {

@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * Pid cache: the processes that pids of other pid namespaces stand for
+ * Pid cache: the processes behind pids of other pid namespaces
  *
- * A look-up in /proc takes some 100 us. Results are kept as long as the process lives, at most 256,
- * and 64 for one user, since each takes a descriptor. Look-ups for one user take at most a fifth of
- * the time; beyond that, pids that are not in the cache are answered as unknown.
+ * A lookup in /proc takes some 100 us. A result stays while its process lives. The cache has at
+ * most 256 results, and 64 for one user, because each needs a descriptor. Lookups for one user take
+ * at most a fifth of the time; above that, pids outside of the cache are answered as unknown.
  *
- * What was found less than SEEN_PROCESS_FRESH_US ago is believed (seen-process.h), also that no
- * such process runs.
+ * A result, even "no such process", is trusted for SEEN_PROCESS_FRESH_US (seen-process.h).
  */
 
 #include "util/process-key.h"
@@ -24,7 +23,7 @@ PidCache *pid_cache_new(void);
 void pid_cache_free(PidCache *cache);
 
 /*
- * The process that is called PID in the namespace PID_NS; UID asks. False: no such process runs. If
- * UID has asked too much, RET_KEY is {PID_NS, PID}.
+ * The process with pid PID in the namespace PID_NS; UID asks. False: no such process runs. If UID
+ * has used up its time, RET_KEY is {PID_NS, PID}.
  */
 bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, ProcessKey *ret_key);

@@ -13,31 +13,30 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-/* Guesses; untuned. Descriptors that pidfds may take; processes beyond are looked up each second.
- */
+/* Guesses; untuned. Most descriptors for pidfds; further processes are polled each second. */
 #define MAX_PIDFDS 2048
 #define SETTLE_MS  200
 #define POLL_MS    1000
-/* us that look-ups take in one go. */
+/* us of lookups in one turn. */
 #define TURN_US 5000
-/* Look-ups of a process that is not found, and may be in a namespace that we may not look into. */
+/* Lookups of a missing process, which may be in a namespace that the daemon may not read. */
 #define MAX_TRIES 3
 
-/* A process that runs, or that is not found yet. */
+/* A process that runs, or that was not found yet. */
 typedef struct Watched {
         uint64_t serial;
         pid_t pid;      /* in our namespace; 0: not found yet */
         uint64_t start; /* as of proc_start_time() */
         int pidfd;      /* -1: it is polled */
         unsigned n_tries;
-        unsigned round; /* the last round in which the tracker had it */
+        unsigned round; /* the last round in which the tracker knew it */
 } Watched;
 
 struct ProcessWatch {
         const Tracker *tracker; /* borrowed */
         ProcessWatchCalls calls;
         GHashTable *watched;  /* serial in the Watched -> owned Watched */
-        uint64_t last_serial; /* the newest process that was looked at */
+        uint64_t last_serial; /* the newest process handled so far */
         uint64_t own_pid_ns;
         int epoll; /* of the pidfds; -1: all are polled */
         guint source, settle_timer, poll_timer;
@@ -75,7 +74,7 @@ static void watch_open_pidfd(ProcessWatch *watch, Watched *watched)
         if (watch->n_pidfds >= MAX_PIDFDS || watch->epoll < 0)
                 return;
         pidfd = pidfd_open(watched->pid, 0);
-        /* It must not be of a later process with the same pid. */
+        /* The descriptor must not be of a later process with the same pid. */
         if (pidfd < 0 || !proc_is_same_start(proc_start_time(watched->pid), watched->start) ||
             epoll_ctl(watch->epoll, EPOLL_CTL_ADD, pidfd, &event) < 0)
                 return;
@@ -91,7 +90,7 @@ static void watch_report_command(const ProcessWatch *watch, const Watched *watch
                 watch->calls.found(watch->calls.data, watched->serial, command);
 }
 
-/* True if no process has the pid in our own namespace. */
+/* True if no process has the pid in the daemon's own namespace. */
 static bool pid_is_unused(int32_t pid)
 {
         FD_AUTO int pidfd = pidfd_open(pid, 0);
@@ -99,7 +98,7 @@ static bool pid_is_unused(int32_t pid)
         return pidfd < 0 && errno == ESRCH;
 }
 
-/* Looks for a process that was not found yet. */
+/* Looks up a process that was not found yet. */
 static void watch_find(ProcessWatch *watch, Watched *watched, const Process *process)
 {
         bool is_own_ns = process->key.pid_ns == watch->own_pid_ns;
@@ -137,7 +136,7 @@ static void watch_look_at(ProcessWatch *watch, Watched *watched, const Process *
                 watch_end(watch, watched);
 }
 
-/* The host knows nothing about processes of other machines and boots. */
+/* The host knows nothing about processes of other machines or boots. */
 static bool process_is_here(const Process *process)
 {
         guint i;
@@ -157,7 +156,7 @@ static Watched *watch_add(ProcessWatch *watch, const Process *process)
         return watched;
 }
 
-/* Looks at the processes that are new. */
+/* Looks up the new processes. */
 static gboolean watch_on_settled(gpointer data)
 {
         ProcessWatch *watch = data;
@@ -190,7 +189,7 @@ static gboolean watched_is_gone(gpointer key, gpointer value, gpointer data)
         return TRUE;
 }
 
-/* Polls processes without a pidfd, and forgets those that the tracker has forgotten. */
+/* Polls processes without a pidfd, and drops processes that the tracker has dropped. */
 static gboolean watch_on_poll(gpointer data)
 {
         ProcessWatch *watch = data;

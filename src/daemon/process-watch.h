@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Process watch: notices when processes of this host end without an event that says so
+ * Process watch: notices the end of this host's processes without an exit event
  *
- * A process that is killed, or whose session was stopped before it ended, has no exit event. New
- * processes of the tracker are looked up in /proc, and watched by pidfd. Only what is certain
- * counts: a process that was found and has ended since, or one of our own pid namespace whose pid
- * is unused or belongs to a program that was started later.
+ * A process has no exit event if it was killed, or if its session was stopped before its end. New
+ * processes of the tracker are looked up in /proc, and watched by pidfd. Only certain facts count:
+ * the end of a process that was found; or, in the daemon's own pid namespace, a pid that is unused
+ * or belongs to a program started later.
  */
 
 #include "tracker/tracker.h"
@@ -27,5 +27,5 @@ typedef struct ProcessWatchCalls {
 /* TRACKER is borrowed, CALLS are copied. Never NULL. */
 ProcessWatch *process_watch_new(const Tracker *tracker, const ProcessWatchCalls *calls);
 void process_watch_free(ProcessWatch *watch);
-/* The tracker may have changed. It is looked at a moment later. */
+/* The tracker may have changed. The watch checks a moment later. */
 void process_watch_wake(ProcessWatch *watch);

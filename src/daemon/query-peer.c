@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* ms that a client has for the rest of a message, or to take what it asked for. */
+/* ms until a timeout, for the rest of a message, or for reading a reply. */
 #define TIMEOUT_MS 5000
 
 struct QueryPeer {
@@ -15,16 +15,18 @@ struct QueryPeer {
         Peer *peer;                  /* owned */
         QueryConnection *connection; /* owned */
         uid_t uid;
-        pid_t pid;       /* in our own pid namespace; 0: it is outside */
+        pid_t pid;       /* in the daemon's own pid namespace; 0: it is outside */
         uint64_t pid_ns; /* its own */
         SeenProcess process;
-        bool is_privileged; /* sees every process, and always finds a place */
+        bool is_privileged; /* sees every process, and always gets a place */
         bool is_watching;
         gint64 connected, last_active; /* us */
 };
 
-/* The process that the client calls PID, as long as the client itself lives: else another process
- * may have the client's pid. The look-up in /proc takes longer than the rest of an answer. */
+/*
+ * The process with pid PID in the client's namespace, while the client itself lives: later another
+ * process may have the client's pid. The lookup in /proc takes longer than the rest of an answer.
+ */
 static bool query_peer_find(void *data, int32_t pid, ProcessKey *ret_key)
 {
         QueryPeer *self = data;
@@ -40,7 +42,7 @@ static QueryConnection *query_peer_connect(QueryPeer *self, const PeerCredential
 
         context.viewer = (Viewer){
                 .uid = credentials->uid,
-                /* A client that could look into the daemon's memory may as well see all answers. */
+                /* A client that may read the daemon's memory may see all answers, too. */
                 .sees_all = self->is_privileged,
         };
         if (proc_read(self->pid, &info) && seen_process_lives(&self->process, self->connected)) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Query peer: a client that is connected to the query socket, and what it may see
- */
+/* Query peer: a client connected to the query socket, and its permissions */
 
 #include "daemon/pid-cache.h"
 #include "query/query-connection.h"
@@ -16,10 +14,10 @@ typedef struct QueryPeer QueryPeer;
 typedef struct QueryPeerOptions {
         QueryContext context;        /* of every client; each has a viewer of its own */
         PidCache *pids;              /* borrowed */
-        gid_t group;                 /* members see every process, as root does; or PEER_NO_GROUP */
+        gid_t group;                 /* members see every process, like root; or PEER_NO_GROUP */
         void (*watches)(void *data); /* the client began to watch */
-        void (*waits)(void *data, const QueryWait *wait); /* for events that may come */
-        void (*filled)(void *data); /* all clients together take more than the context's memory */
+        void (*waits)(void *data, const QueryWait *wait); /* the client waits for events */
+        void (*filled)(void *data); /* all clients together exceed the context's memory */
         void (*gone)(QueryPeer *peer, void *data); /* called once; may free the peer */
         void *data;
 } QueryPeerOptions;
@@ -30,9 +28,9 @@ void query_peer_free(QueryPeer *peer);
 uid_t query_peer_uid(const QueryPeer *peer);
 /* True: it sees every process. */
 bool query_peer_is_privileged(const QueryPeer *peer);
-/* us of g_get_monotonic_time(): since when it has nothing to do; 0: it has. */
+/* us of g_get_monotonic_time(): since when the client is idle; 0: it is not. */
 int64_t query_peer_idle_since(const QueryPeer *peer);
-/* us of g_get_monotonic_time(): when it connected. */
+/* us of g_get_monotonic_time(): time of its connection. */
 int64_t query_peer_connected(const QueryPeer *peer);
 Peer *query_peer_peer(const QueryPeer *peer);
 QueryConnection *query_peer_connection(const QueryPeer *peer);

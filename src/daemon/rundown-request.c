@@ -16,21 +16,21 @@
 #define MAX_PENDING 16
 #define MAX_ANSWER  (64u << 10)
 #define ANSWER_S    60
-/* Bytes of the holder's message that are logged. */
+/* Bytes of the holder's message in the log. */
 #define MAX_MESSAGE 200
-/* From a change of the tracker until it is looked at. */
+/* us from a change of the tracker to the check. */
 #define SETTLE_US G_TIME_SPAN_SECOND
 
-/* What was asked about one process, by its serial. */
+/* The requests about one process, by its serial. */
 typedef struct RequestHistory {
         gint64 time;      /* us: the last request; 0: none yet */
-        gint64 waits;     /* us: since when it waits for all streams to go on; 0: it does not */
+        gint64 waits;     /* us: since when it waits for all streams to continue; 0: it does not */
         uint64_t gap_end; /* end of the newest gap after which a holder answered */
         bool is_pending;
-        unsigned round; /* the last look in which the process was there */
+        unsigned round; /* the last check that found the process */
 } RequestHistory;
 
-/* A request under way. */
+/* A request in progress. */
 typedef struct RundownRequest {
         RundownRequester *requester; /* borrowed */
         uint64_t serial, gap_end;
@@ -47,9 +47,9 @@ struct RundownRequester {
         GHashTable *histories;  /* owned serial -> owned RequestHistory */
         GPtrArray *pending;     /* owned RundownRequests */
         guint timer;
-        gint64 timer_time; /* us, when it is due */
+        gint64 timer_time; /* us: time at which it is due */
         unsigned round;
-        bool has_failed; /* and it was logged */
+        bool has_failed; /* and the failure was logged */
 };
 
 static void rundown_request_free(gpointer data)
@@ -72,7 +72,7 @@ static void requester_note_failure(RundownRequester *requester, const char *why)
         requester->has_failed = true;
 }
 
-/* Frees the request. WHY, if not NULL: it failed, and is made again after the interval. */
+/* Frees the request. WHY, if not NULL: the request failed, and is retried after the interval. */
 static void rundown_request_end(RundownRequest *request, const char *why)
 {
         RundownRequester *requester = request->requester;
@@ -100,7 +100,7 @@ static void rundown_request_take_answer(RundownRequest *request, size_t n)
                 request->requester->stats->again_not_held++;
                 break;
         case REQUEST_FAILED:
-                /* The message may hold anything; the log gets one short line. */
+                /* The message may contain anything; the log gets one short line. */
                 shown = g_strescape(message, NULL);
                 shown[MIN(strlen(shown), MAX_MESSAGE)] = 0;
                 rundown_request_end(request, shown);
@@ -114,7 +114,7 @@ static void rundown_request_take_answer(RundownRequest *request, size_t n)
         rundown_request_end(request, NULL);
 }
 
-/* Reads once per call, so that others have their turn, however much there is to read. */
+/* Reads once per call, so that other sources have their turn, however much there is to read. */
 static gboolean rundown_request_on_input(gint fd, GIOCondition condition, gpointer data)
 {
         RundownRequest *request = data;
@@ -153,7 +153,7 @@ static void requester_begin(RundownRequester *requester, const Process *process,
                             RequestHistory *history, uint64_t gap_end, pid_t pid)
 {
         const Request rundown = {.verb = REQUEST_RUNDOWN, .pid = pid, .is_held_only = true};
-        /* A socket that is full is an error at once. */
+        /* A full socket is an error at once. */
         int fd = request_send(&rundown, requester->path, SOCK_NONBLOCK, /* wait_ms= */ 0);
         RundownRequest *request;
 
@@ -179,7 +179,7 @@ static uint64_t gaps_last_end(const GArray *gaps)
         return gaps->len ? g_array_index(gaps, Gap, gaps->len - 1).end : 0;
 }
 
-/* Every stream of the process that has stopped is fed again. */
+/* True if a feeder feeds every stopped stream of the process again. */
 static bool process_goes_on(const Process *process)
 {
         guint i;
@@ -190,14 +190,14 @@ static bool process_goes_on(const Process *process)
         return true;
 }
 
-/* When the newest gap of the process ended, if no rundown began since; else 0. */
+/* The end of the process's newest gap, if no rundown began since; else 0. */
 static uint64_t process_gap_to_ask_about(const Process *process)
 {
         const GArray *rundowns = process->rundowns;
         uint64_t end = gaps_last_end(process->gaps.reported);
         guint i;
 
-        /* While no session of the process is held, there is nobody to ask. */
+        /* While no session of the process is held, no holder can be asked. */
         if (process->exit != BODY_FOREVER || process->gaps.open_since != BODY_FOREVER)
                 return 0;
         for (i = 0; i < process->traces->len; i++) {
@@ -205,7 +205,7 @@ static uint64_t process_gap_to_ask_about(const Process *process)
 
                 end = MAX(end, gaps_last_end(trace->gaps));
         }
-        /* A gap that never ends cannot be followed by a rundown. */
+        /* No rundown can follow a gap without an end. */
         if (end < process->begin || end == UINT64_MAX || process->rundown_begin > end)
                 return 0;
         if (rundowns->len && g_array_index(rundowns, Rundown, rundowns->len - 1).begin > end)
@@ -213,7 +213,7 @@ static uint64_t process_gap_to_ask_about(const Process *process)
         return end;
 }
 
-/* The pid here, if that program still runs and no other program has its pid. */
+/* The process's pid here, if that program still runs under it. */
 static bool requester_find_running(const RundownRequester *requester, const Process *process,
                                    pid_t *ret_pid)
 {
@@ -241,7 +241,7 @@ static RequestHistory *requester_history(RundownRequester *requester, uint64_t s
 
 static void requester_schedule(RundownRequester *requester, gint64 time);
 
-/* Returns when to look at it requester, in us; INT64_MAX: when something has changed. */
+/* Returns the time of the next check, in us; INT64_MAX: after the next change. */
 static gint64 requester_look_at(RundownRequester *requester, const Process *process, gint64 now)
 {
         uint64_t end = process_gap_to_ask_about(process);
@@ -257,11 +257,13 @@ static gint64 requester_look_at(RundownRequester *requester, const Process *proc
         if (history && history->time && now - history->time < requester->interval)
                 return history->time + requester->interval;
         if (requester->pending->len >= MAX_PENDING)
-                return INT64_MAX; /* the next request that ends wakes us */
+                return INT64_MAX; /* the end of a pending request wakes the requester */
         history = requester_history(requester, process->serial);
         history->round = requester->round;
-        /* The stream of an idle processor goes on late, and its gap ends then: a rundown before
-         * that would be useless. But the processor may be idle for long. */
+        /*
+         * The stream of an idle processor continues late, and its gap ends then: an earlier rundown
+         * would be useless. But the processor may be idle for long.
+         */
         if (!process_goes_on(process)) {
                 history->waits = history->waits ? history->waits : now;
                 if (now - history->waits < requester->interval)
@@ -296,7 +298,7 @@ static gboolean requester_on_look(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* Looks no later than at TIME, in us. */
+/* Schedules a check at TIME, in us, at the latest. */
 static void requester_schedule(RundownRequester *requester, gint64 time)
 {
         gint64 wait = MAX(time - g_get_monotonic_time(), 0) / G_TIME_SPAN_MILLISECOND + 1;

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Rundown requester: asks the holder of attachments for another rundown of a process, after a gap
- * in the process's events
+ * Rundown requester: after a gap in a process's events, asks the holder of attachments for another
+ * rundown
  *
- * Off until it is configured. Nothing here blocks. What the holder does or answers only shows in
- * counters and in one line of the log.
+ * Off until it is configured. Nothing here blocks. The holder's answers only show in counters and
+ * in one line of the log.
  */
 
 #include "query/query.h"
@@ -19,9 +19,9 @@ RundownRequester *rundown_requester_new(const Tracker *tracker, QueryStats *stat
 void rundown_requester_free(RundownRequester *requester);
 
 /*
- * Asks at most once in INTERVAL seconds for one process. 0 turns it off, and drops the requests
- * under way. PATH, the holder's control socket, is copied.
+ * Asks at most once in INTERVAL seconds about one process. 0 turns it off, and drops the requests
+ * in progress. PATH, the holder's control socket, is copied.
  */
 void rundown_requester_configure(RundownRequester *requester, uint64_t interval, const char *path);
-/* The tracker may have changed. It is looked at a second later, once for all changes until then. */
+/* The tracker may have changed. One check a second later covers all changes until then. */
 void rundown_requester_wake(RundownRequester *requester);

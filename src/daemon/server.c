@@ -17,19 +17,19 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Members see every process, as root does. */
+/* Members see every process, like root. */
 #define PRIVILEGED_GROUP "clrsym"
 /* Members may feed. */
 #define FEEDERS_GROUP "clrsym-ingest"
-/* ms that a drain may take. */
+/* Longest drain, ms. */
 #define DRAIN_MS 2000
-/* s between checks for finished processes that were kept long enough. */
+/* s between checks for finished processes older than the retention. */
 #define RETENTION_INTERVAL 10
-/* Connections without a place that are kept: some wait for one, others report gaps. */
+/* Connections kept without a place: they wait for a place, or report gaps. */
 #define MAX_WAITING_FEEDERS 256
 /* s between two messages about one limit. */
 #define LOG_INTERVAL 60
-/* Bytes of all calls, and of all replies that clients have not read: more than one long reply. */
+/* Bytes of all calls, and of all unread replies: more than one long reply. */
 #define MAX_QUERY_MEMORY (20u << 20)
 
 struct Server {
@@ -44,19 +44,20 @@ struct Server {
         ProcessWatch *processes; /* owned */
         uint64_t retention;      /* s */
         Listener *ingest, *query;
-        GPtrArray *feeders;        /* owned IngestPeers, in the order in which they came */
-        gint64 evicted_logged;     /* us of g_get_monotonic_time(): that MemoryMax= is reached */
-        uint64_t n_evicted_logged; /* as of then */
-        gint64 waiting_logged;     /* us of g_get_monotonic_time(): that feeders wait; 0: never */
+        GPtrArray *feeders;    /* owned IngestPeers, in order of connection */
+        gint64 evicted_logged; /* us of g_get_monotonic_time(): last log of reaching MemoryMax= */
+        uint64_t n_evicted_logged; /* the count at that time */
+        gint64 waiting_logged;     /* us of g_get_monotonic_time(): last log of waiting feeders; 0:
+                                    * never */
         GPtrArray *clients;        /* owned QueryPeers */
         bool is_watched;           /* by at least one client */
-        guint wake;                /* runs clients that wait, after the tracker changed */
-        guint reclaim;             /* hangs up clients that take too much memory */
+        guint wake;                /* runs waiting clients after a change of the tracker */
+        guint reclaim;             /* disconnects clients that take too much memory */
         guint retention_timer;
         MetricsFile *metrics_file;   /* owned or NULL */
         RundownRequester *requester; /* owned */
         HorizonRequester *horizons;  /* owned */
-        void (*done)(void *);        /* of a drain; NULL: none is under way */
+        void (*done)(void *);        /* of a drain; NULL: no drain is in progress */
         void *done_data;
         guint drain_timer;
 };
@@ -79,8 +80,10 @@ static unsigned server_n_privileged(const Server *server)
         return n;
 }
 
-/* At the limit, further clients wait in the backlog if all places are taken by privileged ones;
- * others give way. */
+/*
+ * At the limit, if privileged clients have all places, further clients wait in the backlog; other
+ * clients give way.
+ */
 static void server_update_accepting(Server *server)
 {
         if (server->done)
@@ -159,8 +162,7 @@ static gboolean server_on_wake(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* The tracker may have changed: clients that wait for events are answered soon, not after every
- * batch. */
+/* The tracker may have changed: waiting clients are answered soon, not after every batch. */
 static void server_wake_clients(void *data)
 {
         Server *server = data;
@@ -184,7 +186,7 @@ static bool server_is_own_uid(uid_t uid)
         return uid == 0 || uid == geteuid();
 }
 
-/* Feeders with a place; those of UID, or all of them. */
+/* The number of feeders with a place, of UID or of all users. */
 static unsigned server_n_places(const Server *server, const uid_t *uid)
 {
         unsigned n = 0;
@@ -198,13 +200,13 @@ static unsigned server_n_places(const Server *server, const uid_t *uid)
         return n;
 }
 
-/* A user other than root and our own has a quarter of the places. */
+/* The places of a user other than root and the daemon's own: a quarter. */
 static unsigned server_feeder_share(const Server *server)
 {
         return MAX(1, server->max_feeders / 4);
 }
 
-/* N_PLACES: of all feeders. */
+/* N_PLACES: places taken by all feeders. */
 static bool server_has_place_for(const Server *server, unsigned n_places, uid_t uid)
 {
         return n_places < server->max_feeders &&
@@ -212,7 +214,7 @@ static bool server_has_place_for(const Server *server, unsigned n_places, uid_t 
                 server_n_places(server, &uid) < server_feeder_share(server));
 }
 
-/* The feeders that came first get the places that have become free. */
+/* Gives free places to waiting feeders, first come, first served. */
 static void server_update_feeders(Server *server)
 {
         QueryStats *stats = &server->stats;
@@ -235,7 +237,7 @@ static void server_update_feeders(Server *server)
         stats->max_feeders = server->max_feeders;
 }
 
-/* FEEDER has no place. Without a word nobody would know why a process has no names. */
+/* FEEDER has no place. Without a message nobody would know why its process has no names. */
 static void server_log_waiting(Server *server, const IngestPeer *feeder)
 {
         const gint64 now = g_get_monotonic_time();
@@ -302,7 +304,7 @@ static void server_client_gone(QueryPeer *client, void *data)
         server_drain_step(server);
 }
 
-/* The feeder that has waited longest makes room: it comes again, and others report gaps. */
+/* Disconnects the feeder that has waited longest: it reconnects; others only report gaps. */
 static void server_drop_waiting(Server *server)
 {
         guint i;
@@ -347,9 +349,9 @@ static unsigned server_n_clients_of(const Server *server, uid_t uid)
 }
 
 /*
- * The client that gives its place to another one: the one that has had nothing to do for the
- * longest time, else the oldest one of the user with the most, if those are at least N_LEAST. NULL:
- * there is none. Privileged clients keep their places.
+ * The client that gives its place to another one: the one that has been idle longest; else the
+ * oldest one of the user with the most clients, if that user has at least N_LEAST. NULL: there is
+ * no such client. Privileged clients keep their places.
  */
 static QueryPeer *server_find_victim(const Server *server, unsigned n_least)
 {
@@ -375,7 +377,7 @@ static QueryPeer *server_find_victim(const Server *server, unsigned n_least)
         return idle ? idle : n_most >= n_least ? busy : NULL;
 }
 
-/* False: there is no place for CLIENT. */
+/* False: CLIENT gets no place. */
 static bool server_make_place(Server *server, const QueryPeer *client)
 {
         bool is_privileged = query_peer_is_privileged(client);
@@ -383,7 +385,7 @@ static bool server_make_place(Server *server, const QueryPeer *client)
         unsigned n_own = server_n_clients_of(server, uid);
         QueryPeer *victim;
 
-        /* The daemon's own user sees everything, but is one user among others. */
+        /* The daemon's own user sees everything, but its share is that of any user. */
         if ((!is_privileged || (uid != 0 && uid == geteuid())) && n_own >= server->max_clients_user)
                 return false;
         if (server->clients->len < server->max_clients)
@@ -396,7 +398,7 @@ static bool server_make_place(Server *server, const QueryPeer *client)
         return true;
 }
 
-/* What the clients of one user take. */
+/* The memory of one user's clients. */
 typedef struct UserMemory {
         size_t n_bytes;
         bool is_privileged;
@@ -432,8 +434,8 @@ static GHashTable *server_sum_memory(const Server *server, size_t *ret_n_unprivi
 }
 
 /*
- * The client that takes most, of the user whose clients take most. Privileged users only if the
- * others take less than half of the limit. NULL: there is none.
+ * The largest client of the user whose clients take most. Privileged users only if the others take
+ * less than half of the limit. NULL: there is no such client.
  */
 static QueryPeer *server_find_largest(const Server *server)
 {
@@ -504,7 +506,7 @@ static void server_accept_client(void *data, int fd)
         server_update_accepting(server);
 }
 
-/* Evicted since the last message: then names are missing, and nobody else reports why. */
+/* Logs evictions since the last message: names are missing then, and nobody else reports why. */
 static void server_log_evicted(Server *server)
 {
         const Budget *budget = tracker_budget(server->tracker);
@@ -605,7 +607,7 @@ static void server_configure_metrics(Server *server, const Config *config)
                         config->metrics_file, (unsigned)config->metrics_interval, &context);
 }
 
-/* Asked for at each start and reload, not for each client: it may be a question to the network. */
+/* Looked up at each start and reload, not for each client: it may take a network request. */
 static gid_t server_find_group(void)
 {
         const struct group *group = getgrnam(PRIVILEGED_GROUP);
@@ -647,8 +649,10 @@ static uint64_t host_start_time(void *data, int32_t pid)
         return proc_start_time(pid);
 }
 
-/* Reading may take longer than the service manager waits for a start: as long as it goes on, the
- * manager gets asked for a minute more. */
+/*
+ * Reading may take longer than the service manager's start timeout: while it makes progress, this
+ * asks for another minute.
+ */
 static void server_report_replay(void *data, uint64_t n_read, uint64_t n_bytes)
 {
         g_autofree char *text =
@@ -658,7 +662,7 @@ static void server_report_replay(void *data, uint64_t n_read, uint64_t n_bytes)
         systemd_notify(text);
 }
 
-/* Clients that connect meanwhile wait until the journal is read. */
+/* Clients that connect meanwhile wait until the journal has been read. */
 static bool server_read_journal(Server *server, const char *path, const TrackerHost *host,
                                 GError **error)
 {

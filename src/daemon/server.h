@@ -11,19 +11,19 @@
 
 typedef struct Server Server;
 
-/* Sockets handed over by systemd are used instead of the paths. NULL with ERROR set. */
+/* Uses sockets from systemd, if there are any, instead of the paths. NULL with ERROR set. */
 Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
                    GError **error);
 void server_free(Server *server);
 
 /*
- * Takes another configuration. Peers over its limits stay until they leave; memory over its limit
+ * Takes another configuration. Peers above its limits stay until they leave; memory above its limit
  * is freed at once. The metrics file is removed if its path changes.
  */
 void server_configure(Server *server, const Config *config);
 
-/* How much is served, a line for people. The caller owns the result. */
+/* The state of the service, a line for people. The caller owns the result. */
 char *server_status(const Server *server);
 
-/* Takes no more callers or bytes, sends what is ready, then calls DONE. */
+/* Accepts no more connections and bytes, sends pending output, then calls DONE. */
 void server_drain(Server *server, void (*done)(void *data), void *data);
