@@ -70,7 +70,7 @@ uint64_t answer_field_load(const void *base, uint16_t offset, uint16_t size)
 {
         uint64_t value = 0;
 
-        /* Little-endian, see wire/bulk.h; the begin of what is longer. */
+        /* Little-endian, see wire/bulk.h; of a longer value, its begin. */
         memcpy(&value, (const char *)base + offset, size < sizeof(value) ? size : sizeof(value));
         return value;
 }

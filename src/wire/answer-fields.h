@@ -4,8 +4,8 @@
 /*
  * Answer fields: the members of a native code body, described once for all forms of an answer
  *
- * The JSON of answers, lists and events, its reader in libclrsym, both ends of the binary form and
- * the text of the Varlink interface are all made from the lists below.
+ * The lists below generate the JSON of answers, lists and events, its reader in libclrsym, both
+ * ends of the binary form, and the text of the Varlink interface.
  *
  * To add a field:
  *     - a member at the end of BulkAnswer (wire/bulk.h);
@@ -39,7 +39,7 @@ typedef enum AnswerType {
         ANSWER_STUB,
         ANSWER_VERSION,
         ANSWER_MODULE,
-        /* In JSON alone: made from the other members, or from the address that was asked for. */
+        /* JSON only: computed from the other members, or from the address asked about. */
         ANSWER_SYMBOL,
         ANSWER_FLAG_NAMES,
         ANSWER_OFFSET,
@@ -49,19 +49,19 @@ typedef enum AnswerType {
         ANSWER_INLINED, /* array of objects */
 } AnswerType;
 
-/* When the JSON has null. In rows and in clrsym.h the field is 0 then, except for a life's end. */
+/* The condition of null in the JSON. Rows and clrsym.h then have 0, except for a life's end. */
 typedef enum AnswerNull {
         ANSWER_NEVER,
         ANSWER_IF_ZERO,
         ANSWER_IF_ALIVE,     /* the value is CLRSYM_ALIVE */
         ANSWER_IF_R2R_ENTRY, /* the source is CLRSYM_SOURCE_R2R_ENTRY */
         ANSWER_IF_NO_IL_MAP, /* the row lacks BULK_ANSWER_IL_VERSION */
-        ANSWER_IF_NONE,      /* of an object: there is no such thing */
+        ANSWER_IF_NONE,      /* of an object: the object is missing */
 } AnswerNull;
 
 /*
- * FIELD(name in JSON, type, null, member of BulkAnswer, member of clrsym_body)
- * OTHER(name in JSON, type, null): an object, or what is in JSON alone
+ * FIELD(name in JSON, type, null, member of BulkAnswer, member of clrsym_body) OTHER(name in JSON,
+ * type, null): an object, or a member of JSON only
  */
 #define ANSWER_METHOD_FIELDS(FIELD, OTHER)                                                         \
         FIELD("id", ID, NEVER, method_id, method_id)                                               \
@@ -109,27 +109,27 @@ typedef enum AnswerNull {
         FIELD("unloaded", TIME, IF_ALIVE, unloaded, unloaded)                                      \
         FIELD("source", SOURCE, NEVER, source, source)
 
-/* All members of BulkAnswer that are a body's. */
+/* All members of BulkAnswer that belong to a body. */
 #define ANSWER_ROW_FIELDS(FIELD, OTHER)                                                            \
         ANSWER_METHOD_FIELDS(FIELD, OTHER)                                                         \
         ANSWER_VERSION_FIELDS(FIELD)                                                               \
         ANSWER_MODULE_FIELDS(FIELD)                                                                \
         ANSWER_BODY_FIELDS(FIELD, OTHER)
 
-/* A line of the lists, for code that walks them. */
+/* A row of the lists, for code that walks them. */
 typedef struct AnswerField {
         const char *name; /* NULL: the end */
         AnswerType type;
         AnswerNull null;
-        uint16_t row, row_size; /* where it is in BulkAnswer, or BulkStub */
-        uint16_t api, api_size; /* where it is in clrsym_body */
+        uint16_t row, row_size; /* offset in BulkAnswer, or BulkStub */
+        uint16_t api, api_size; /* offset in clrsym_body */
 } AnswerField;
 
-/* What a body has, in the order of the JSON. */
+/* The members of a body, in the order of the JSON. */
 extern const AnswerField answer_body_fields[];
-/* What an object has; NULL for a type that is not an object. */
+/* The members of an object; NULL for a type that is not an object. */
 const AnswerField *answer_type_fields(AnswerType type);
-/* Lists and events do not have such a field: no address was asked for. */
+/* True if lists and events lack such a field, because no address was asked about. */
 bool answer_type_needs_address(AnswerType type);
 
 /* The field's number in a row or in a clrsym_body. */

@@ -5,10 +5,9 @@
  * Bulk: the binary form of the query socket, for batches
  *
  * A connection changes to it by the call org.clrsym.Symbolizer.Bulk (with "upgrade": true). Then
- * both sides send frames: a header, and a payload of `size` bytes. Everything is little-endian.
- * The client sends QUERIES; for each of them, in order, come NAMES, FORGET, PROCESSES and STUBS as
- * needed, and then one ANSWERS with its tag. clrsym-protocol(7) describes it for those who write a
- * client.
+ * both sides send frames: a header, and a payload of `size` bytes. Everything is little-endian. The
+ * client sends QUERIES; the answer is, in this order, NAMES, FORGET, PROCESSES and STUBS as needed,
+ * and one ANSWERS with the same tag. clrsym-protocol(7) describes the form for authors of clients.
  *
  * Plain C, without GLib: the client library is built from it too.
  */
@@ -28,7 +27,7 @@
 #define BULK_MAX_QUERIES 4096
 /* Rows of INLINED for one answer. */
 #define BULK_MAX_INLINED 20
-/* What a client must be ready to keep: more than that is sent after a FORGET only. */
+/* A client must be able to keep this much; the daemon sends more only after a FORGET. */
 #define BULK_MAX_NAMES      262144
 #define BULK_MAX_NAME_BYTES (64u << 20)
 
@@ -36,11 +35,11 @@ typedef enum BulkType {
         BULK_QUERIES = 1, /* client: BulkQuery[], at most BULK_MAX_QUERIES */
         BULK_NAMES = 16,  /* BulkName, its bytes (no NUL), the next one ...: replaces older texts */
         BULK_FORGET = 17, /* no payload: all names sent so far are void */
-        BULK_PROCESSES = 18, /* BulkProcess[]: what `process` in the next ANSWERS counts in */
+        BULK_PROCESSES = 18, /* BulkProcess[]: `process` in the next ANSWERS is an index of it */
         BULK_ANSWERS = 19,   /* BulkAnswer[], one for each query, in order */
-        BULK_ERROR = 20,     /* a text: why the daemon hangs up */
+        BULK_ERROR = 20,     /* a text: the reason of the disconnection */
         BULK_STUBS =
-                21, /* BulkStub[]: what `stub_for` in the next ANSWERS counts in, if anything */
+                21, /* BulkStub[]: `stub_for` in the next ANSWERS is an index of it, if not 0 */
         BULK_INLINED = 22, /* BulkInlined[]: the same for `inlined` */
 } BulkType;
 
@@ -49,7 +48,7 @@ typedef struct BulkHeader {
         uint16_t type; /* BulkType */
         uint16_t reserved;
         uint32_t tag;     /* the client's choice, given back with ANSWERS; else 0 */
-        uint32_t wait_ms; /* QUERIES: how long to wait for events of the times asked for; else 0 */
+        uint32_t wait_ms; /* QUERIES: ms to wait for events of the times asked about; else 0 */
 } BulkHeader;
 
 #define BULK_QUERY_PID_NS 1u
@@ -76,7 +75,7 @@ typedef struct BulkProcess {
         uint32_t generation;
 } BulkProcess;
 
-/* The method that IL stubs are made for. Ids of NAMES; 0: none, but for `name`. */
+/* The method that IL stubs are made for. Ids of NAMES; 0: none, except for `name`. */
 typedef struct BulkStub {
         uint32_t name_space;
         uint32_t name;
@@ -84,7 +83,7 @@ typedef struct BulkStub {
         uint32_t reserved;
 } BulkStub;
 
-/* A method inlined where the address is. */
+/* A method inlined at the address. */
 typedef struct BulkInlined {
         uint32_t method;   /* id of NAMES; 0: not known */
         int32_t il_offset; /* negative: not known */
@@ -97,7 +96,7 @@ typedef struct BulkInlined {
 
 #define BULK_NO_PROCESS UINT32_MAX
 
-/* Bytes of a row in the first two versions; and the most that a client must take. */
+/* Bytes of a row in the first two versions; and the most that a client must accept. */
 #define BULK_ANSWER_MIN 112
 #define BULK_ANSWER_MAX 1024
 
@@ -128,17 +127,17 @@ typedef struct BulkAnswer {
         uint64_t unloaded;   /* UINT64_MAX: alive */
         uint64_t il_version; /* with BULK_ANSWER_IL_VERSION */
         int64_t distance;    /* ns, with BULK_ANSWER_NEAREST */
-        /* Here ends a row of the first two versions. */
+        /* A row of the first two versions ends here. */
         uint32_t il_size;         /* bytes of the method's IL; 0: not known */
-        int32_t line_il;          /* the IL offset whose source line counts; -1: not known */
+        int32_t line_il;          /* the IL offset of the source line; -1: not known */
         uint8_t module_pdb[16];   /* the GUID of its PDB; all 0: not known */
         uint32_t type_args;       /* id of NAMES; 0: none, or not known */
         uint32_t n_inlined;       /* rows of INLINED, from the innermost method on. Version 3: 0 */
         uint32_t inlined;         /* the first of them, from 1; 0: none */
-        uint32_t module_pdb_path; /* id of NAMES, as its compiler wrote it; 0: not known */
+        uint32_t module_pdb_path; /* id of NAMES, in the compiler's spelling; 0: not known */
 } BulkAnswer;
 
-/* Bytes of a row that the daemon sends. */
+/* Bytes of a row from the daemon. */
 static inline uint32_t bulk_answer_size(unsigned version)
 {
         return version < 3 ? BULK_ANSWER_MIN : sizeof(BulkAnswer);
@@ -151,5 +150,5 @@ static_assert(sizeof(BulkStub) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkAnswer) == 152, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkInlined) == 8, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkAnswer) <= BULK_ANSWER_MAX, "clients take no longer rows");
-/* Rows are sent as they lie in memory. */
+/* Rows are sent in their layout in memory. */
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");

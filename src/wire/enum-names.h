@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Enum names: how the enumerations of clrsym.h are spelled in the daemon's JSON
- */
+/* Enum names: the spelling of clrsym.h's enumerations in the daemon's JSON */
 
 #include "clrsym/clrsym.h"
 
@@ -17,7 +15,7 @@ typedef enum EnumKind {
         ENUM_LINE_STATUS,
 } EnumKind;
 
-/* The number that TEXT is the name of. */
+/* The number with the name TEXT. */
 bool enum_from_name(EnumKind kind, const char *text, unsigned *ret_i);
-/* How many numbers have names, from 0 on. */
+/* The number of names; their numbers begin at 0. */
 unsigned enum_n_names(EnumKind kind);

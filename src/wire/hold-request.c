@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* "again": its name before, which clients and holders of other versions use. */
+/* "again" is the older name, used by clients and holders of other versions. */
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_ATTACH] = "attach", [REQUEST_RUNDOWN] = "again", [REQUEST_DETACH] = "detach",
         [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",     [REQUEST_HORIZON] = "horizon",
         [REQUEST_LIMITS] = "limits",
 };
 
-/* May a request have a process, or not? */
+/* True if the verb allows a process (HAS_PID), or its absence. */
 static bool request_takes_pid(RequestVerb verb, bool has_pid)
 {
         return verb == REQUEST_HORIZON ||
@@ -41,7 +41,7 @@ const char *attach_via_name(AttachVia via)
         return VIAS[via];
 }
 
-/* The index of NAME in a table of N names; N: it is not in it. */
+/* The index of NAME in a table of N names; N: not found. */
 static unsigned name_index(const char *const *names, unsigned n, const char *name)
 {
         unsigned i = 0;
@@ -74,13 +74,16 @@ bool attach_list_from_name(const char *name, AttachList *ret_list)
         return i < _ATTACH_LIST_MAX;
 }
 
-/* A request without that member. Whoever names a process to attach wants its code listed. */
+/*
+ * The default of a request without that member. A client that names a process to attach wants its
+ * code listed.
+ */
 static AttachList request_default_list(RequestVerb verb)
 {
         return verb == REQUEST_ATTACH ? ATTACH_LIST_ALWAYS : ATTACH_LIST_AUTO;
 }
 
-/* How a process is to be attached. False: a member is not of its kind. */
+/* Parses the options of an attachment. False: a member is of the wrong type or value. */
 static bool request_parse_manner(const json_t *request, Request *ret_request)
 {
         const json_t *via = json_object_get(request, "via"),
@@ -95,7 +98,7 @@ static bool request_parse_manner(const json_t *request, Request *ret_request)
                (!list || attach_list_from_name(json_string_value(list), &ret_request->list));
 }
 
-/* False: it is not the path of a socket. */
+/* False: the member is not the path of a socket. */
 static bool request_parse_ingest(const json_t *request, Request *ret_request)
 {
         const json_t *ingest = json_object_get(request, "ingest");
@@ -178,7 +181,7 @@ int request_send(const Request *request, const char *path, int flags, int wait_m
 
         if (fd < 0)
                 return fd;
-        /* It is small: a new connection takes it whole. */
+        /* The line is small: a new connection takes it whole. */
         sent = send(fd, line, n, MSG_NOSIGNAL);
         if (sent < 0 && errno != EPIPE)
                 return -errno;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Hold request: what a client asks of the holder of attachments, and its reply
+ * Hold request: a client's request to the holder of attachments, and its reply
  *
  * Each is one JSON object on a line; a connection carries one request.
  *
@@ -50,12 +50,12 @@ typedef enum RequestVerb {
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
-/* How the events of an attached process come to the daemon. */
+/* The way of an attached process's events to the daemon. */
 typedef enum AttachVia {
-        ATTACH_VIA_ANY,       /* as they do already; LTTng, if they do not */
+        ATTACH_VIA_ANY,       /* unchanged; LTTng, if there is none yet */
         ATTACH_VIA_LTTNG,     /* from its own LTTng buffers: needs a session and a feeder */
         ATTACH_VIA_EVENTPIPE, /* from its diagnostic port, fed by the holder */
-        ATTACH_VIA_AUTO,      /* as they do already; if they do not, by LTTng where that has them */
+        ATTACH_VIA_AUTO,      /* unchanged; if there is none yet, LTTng where that has them */
         _ATTACH_VIA_MAX,
 } AttachVia;
 
@@ -64,8 +64,10 @@ const char *attach_via_name(AttachVia via);
 /* False: no such name. */
 bool attach_via_from_name(const char *name, AttachVia *ret_via);
 
-/* Whether the code that a process has already is listed (a rundown), which can crash a runtime
- * while collectible contexts unload. */
+/*
+ * Whether the existing code of a process is listed (a rundown). A listing can crash a runtime that
+ * unloads collectible contexts at the same time.
+ */
 typedef enum AttachList {
         ATTACH_LIST_AUTO, /* unless the process has such contexts */
         ATTACH_LIST_ALWAYS,
@@ -82,7 +84,7 @@ bool attach_list_from_name(const char *name, AttachList *ret_list);
 
 typedef struct Request {
         RequestVerb verb;
-        pid_t pid; /* in the client's pid namespace; 0 with LIST and LIMITS, and mostly with PORT */
+        pid_t pid;         /* in the client's pid namespace; 0 with LIST, LIMITS and most PORT */
         uint64_t pid_ns;   /* with HORIZON: of `pid`, or 0 without one */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* this and the next with ATTACH and RUNDOWN */
@@ -94,20 +96,20 @@ typedef struct Request {
 /* Bytes; longer than any request. */
 #define REQUEST_MAX 1024
 
-/* Kinds of errors that mean that there is nothing to hold. */
+/* Kinds of errors that mean that the process cannot be held. */
 #define REQUEST_NOT_ATTACHED "not-attached"
 #define REQUEST_NO_PROCESS   "no-process"
 #define REQUEST_ENDED        "ended"
 
-/* Parses TEXT, a line without its end. False: it is not a request. */
+/* Parses TEXT, a line without its end. False: TEXT is not a request. */
 bool request_parse(const char *text, size_t n, Request *ret_request);
 /* A line with its end; the caller frees it. */
 char *request_format(const Request *request);
 
 /*
  * Connects to the holder's control socket at PATH as unix_connect() does, with FLAGS and WAIT_MS,
- * and sends REQUEST. Returns the connection, for the reply, or a negative errno for
- * unix_socket_reason(). If the holder hangs up, receiving finds that.
+ * and sends REQUEST. Returns the connection, for the reply; or a negative errno for
+ * unix_socket_reason(). If the holder disconnects, receiving finds that.
  */
 int request_send(const Request *request, const char *path, int flags, int wait_ms);
 
@@ -117,12 +119,12 @@ typedef struct RequestReply {
         char *kind, *message; /* owned: of the error */
 } RequestReply;
 
-/* Parses TEXT, N bytes that may be anything. False: that is not a reply of a holder. */
+/* Parses TEXT, N bytes of any content. False: TEXT is not a reply of a holder. */
 bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply);
 void request_reply_clear(RequestReply *reply);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RequestReply, request_reply_clear)
 
-/* What became of a RUNDOWN. */
+/* The outcome of a RUNDOWN. */
 typedef enum RequestOutcome {
         REQUEST_DONE,
         REQUEST_NOT_HELD, /* the process is not attached, or has ended */

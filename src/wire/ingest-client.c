@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* A stream as the client has it. */
+/* A stream on the client's side. */
 typedef struct ClientSlot {
-        IngestStream stream; /* first: a pointer to it is one to the slot */
+        IngestStream stream; /* first: a pointer to it is also a pointer to the slot */
         GByteArray *open;    /* owned: its STREAM_OPEN; NULL if batches are not kept */
         uint64_t acked;      /* highest watermark on any connection */
-        /* As IngestClient.n_commits counts; 0: none. */
-        uint64_t first_commit; /* the first batch with a frame of it */
+        /* Numbers of batches, counted like IngestClient.n_commits; 0: none. */
+        uint64_t first_commit; /* the first batch with a frame of this stream */
         uint64_t last_commit;  /* the batch with its STREAM_CLOSE */
 } ClientSlot;
 
@@ -22,23 +22,23 @@ struct IngestClient {
         IngestClientFailure failure;
         char *reason;    /* owned: of the failure */
         GByteArray *out; /* borrowed; NULL: OFFLINE */
-        GByteArray *in;  /* owned: what was received */
-        size_t n_taken;  /* of it, by ingest_client_next() */
+        GByteArray *in;  /* owned: received bytes */
+        size_t n_taken;  /* bytes of it that ingest_client_next() has read */
 
         GPtrArray *slots;   /* owned Slots by stream number; NULL: the number is free */
-        unsigned n_opening; /* not answered, and not closing */
+        unsigned n_opening; /* streams opened, not answered, and not closing */
         unsigned n_closing;
-        bool is_resuming; /* the next batch sent reports where open streams go on */
+        bool is_resuming; /* the next batch reports where open streams continue */
 
-        ProgramNames programs; /* sent on this connection */
-        GByteArray *batch;     /* owned */
+        ProgramNames programs; /* names sent on this connection */
+        GByteArray *batch;     /* owned: frames until the next commit */
         bool has_records;      /* in the batch */
-        int64_t last_order;    /* of the last record that was put */
-        size_t group_begin;    /* where the records of that order begin in the batch */
+        int64_t last_order;    /* of the last record put */
+        size_t group_begin;    /* begin of the records of that order in the batch */
 
-        uint64_t n_commits; /* batches since the client began, or since it last lost them */
+        uint64_t n_commits; /* batches since the client began, or since it last lost its batches */
         uint64_t n_committed;
-        GQueue *kept; /* owned GByteArrays: batches not acknowledged; empty if they are not kept */
+        GQueue *kept; /* owned GByteArrays: unacknowledged batches; empty if batches are not kept */
 };
 
 static void client_slot_free(gpointer data)
@@ -92,7 +92,7 @@ static ClientSlot *client_slot(const IngestClient *client, uint32_t number)
 
 /* Connections */
 
-/* Calls EACH for the frames of BYTES that have a stream which is open or closing. */
+/* Calls EACH for the frames of BYTES whose stream is open or closing. */
 static void client_each_frame(IngestClient *client, const uint8_t *bytes, size_t n,
                               void (*each)(IngestClient *client, ClientSlot *slot,
                                            const IngestFrame *frame, void *data),
@@ -128,7 +128,7 @@ static void client_renumber_batch(IngestClient *client, GByteArray *batch)
         client_each_frame(client, batch->data, batch->len, client_renumber_frame, batch);
 }
 
-/* On a connection streams are counted from 0, so what was not sent yet gets the new numbers. */
+/* Stream numbers begin at 0 on each connection, so unsent frames get the new numbers. */
 static void client_renumber(IngestClient *client)
 {
         uint32_t i, number = 0;
@@ -149,7 +149,7 @@ static void client_renumber(IngestClient *client)
                 ;
 }
 
-/* Where the streams go on: all up to there was acknowledged to us. */
+/* Reports where the streams continue: everything up to there was acknowledged. */
 static void client_put_resumed(IngestClient *client)
 {
         guint i;
@@ -331,7 +331,7 @@ static IngestClientEvent client_on_credit(IngestClient *client, IngestClientStat
         return INGEST_CLIENT_CREDIT;
 }
 
-/* NOTHING: a frame of which the host need not know. */
+/* Returns NOTHING for a frame that the host need not know. */
 static IngestClientEvent client_on_frame(IngestClient *client, const IngestFrame *frame,
                                          IngestStream **ret_stream)
 {
@@ -386,7 +386,7 @@ IngestClientEvent ingest_client_next(IngestClient *client, IngestStream **ret_st
 
 /* Streams */
 
-/* The lowest number that was never used, or else one that is free again. */
+/* The lowest number never used; if there is none, a free one. */
 static uint32_t client_free_number(const IngestClient *client)
 {
         uint32_t number = client->slots->len;
@@ -467,7 +467,7 @@ size_t ingest_client_settled(const IngestClient *client, int64_t now)
         return is_settled ? client->batch->len : client->group_begin;
 }
 
-/* A frame of the batch that is committed. */
+/* Notes a frame of the batch being committed. */
 static void client_note_frame(IngestClient *client, ClientSlot *slot, const IngestFrame *frame,
                               void *data)
 {

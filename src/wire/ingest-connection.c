@@ -6,49 +6,54 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of acknowledgements that a feeder may leave unread. */
+/* Most bytes of unread acknowledgements. */
 #define MAX_UNREAD_ACKS (1u << 20)
-/* The cost of a piece of a batch, where turns have an end, in bytes of usual records (5 ns each):
- * what it costs about, and at most, which records of one time can make necessary. */
+/*
+ * The cost of a piece of a batch, if turns have an end, in bytes of usual records (5 ns each): its
+ * usual cost; and its highest, which records of one time can force.
+ */
 #define PIECE_COST     (48u << 10)
 #define MAX_PIECE_COST (1u << 20)
-/* More than their bytes: these look at all bodies of a process, or at all processes of a pid. */
+/*
+ * Their bytes alone would be too little: they read all bodies of a process, or all processes of a
+ * pid.
+ */
 #define RUNDOWN_COST     (128u << 10)
 #define PROCESS_GAP_COST (3u << 10)
 
 /* Whether the connection may open streams. */
 typedef enum PlaceState {
-        PLACE_TAKEN,   /* it may */
-        PLACE_AWAITED, /* once there is a place; it has not asked for one yet */
-        PLACE_WANTED,  /* a STREAM_OPEN waits for it, and all that follows */
+        PLACE_TAKEN,   /* it may open streams */
+        PLACE_AWAITED, /* it may when it has a place, which it has not asked for yet */
+        PLACE_WANTED,  /* a STREAM_OPEN, and everything after it, waits for a place */
 } PlaceState;
 
 typedef enum State {
-        STATE_HELLO,     /* nothing but HELLO is understood yet */
+        STATE_HELLO,     /* only HELLO is accepted */
         STATE_STREAMING, /* batches */
         STATE_CLOSED,    /* the protocol was broken: bytes are ignored */
 } State;
 
-/* Where a batch can be divided. */
+/* A place where a batch can be divided. */
 typedef struct BatchCut {
         size_t at;
-        uint64_t cost; /* of what is before */
+        uint64_t cost; /* of the frames before it */
 } BatchCut;
 
-/* The records of one time that a stream has at the moment. */
+/* The latest records of one time of a stream. */
 typedef struct StreamGroup {
-        uint64_t batch; /* that it is in: n_commits, counted from 1; 0: there is none */
+        uint64_t batch; /* their batch: n_commits, counted from 1; 0: none */
         uint64_t time;
-        size_t begin;    /* of its first record in the batch */
-        bool is_crowded; /* it has a gap: further records do not fit */
+        size_t begin;    /* offset of the first record in the batch */
+        bool is_crowded; /* it has a gap, because further records do not fit */
 } StreamGroup;
 
-/* The frames since the last COMMIT, which are the begin of the input. */
+/* The frames since the last COMMIT, at the begin of the input. */
 typedef struct IngestBatch {
-        size_t n;             /* bytes of whole frames */
-        size_t n_commit;      /* bytes of the COMMIT that ended it; 0: it has not come */
+        size_t n;             /* bytes of complete frames */
+        size_t n_commit;      /* bytes of its COMMIT; 0: none has come */
         size_t n_applied;     /* bytes */
-        bool is_bad;          /* a frame makes it invalid */
+        bool is_bad;          /* an invalid frame came */
         uint64_t cost;        /* of its frames */
         GArray *cuts;         /* owned, of BatchCut, in order */
         guint n_cuts_applied; /* of them */
@@ -61,16 +66,16 @@ struct IngestConnection {
         State state;
         PlaceState place;
         bool is_held;
-        int64_t turn_us;   /* 0: everything is done at once */
+        int64_t turn_us;   /* 0: no turns, everything is done at once */
         int64_t turn_end;  /* us of the steady clock */
-        bool is_late;      /* the turn was over before the input was */
+        bool is_late;      /* the turn ended before the input */
         GByteArray *input; /* owned */
         IngestBatch batch;
         GByteArray *output; /* owned */
         GPtrArray *streams; /* borrowed TrackerStreams by number; NULL: closed */
         GArray *acked;      /* uint64_t by number: the watermark last acknowledged */
         GArray *groups;     /* StreamGroup by number */
-        uint64_t now;       /* of INGEST_ALL_STREAMS, in the batch that is applied; 0: none */
+        uint64_t now;       /* of INGEST_ALL_STREAMS, in the batch being applied; 0: none */
         FeederReport report;
         uint64_t n_commits, n_pieces;
         char *error; /* owned */
@@ -160,7 +165,7 @@ static bool connection_on_hello(IngestConnection *connection, const IngestFrame 
         return true;
 }
 
-/* The next number, or one whose stream is closed. */
+/* True for the next number, or the number of a closed stream. */
 static bool connection_is_free(const IngestConnection *connection, uint32_t number)
 {
         return number < connection->streams->len
@@ -168,7 +173,7 @@ static bool connection_is_free(const IngestConnection *connection, uint32_t numb
                        : number == connection->streams->len && number < INGEST_MAX_STREAMS;
 }
 
-/* At once, not with its batch: the feeder waits for the watermark. */
+/* Applied at once, not with its batch, because the feeder waits for the watermark. */
 static bool connection_on_stream_open(IngestConnection *connection, const IngestFrame *frame)
 {
         g_autoptr(StreamIdentity) identity = stream_identity_new();
@@ -200,7 +205,7 @@ static bool connection_on_stream_open(IngestConnection *connection, const Ingest
 /* A frame of a batch, decoded. */
 typedef struct BatchItem {
         IngestType type;
-        uint32_t number; /* of the stream, for those that have one */
+        uint32_t number; /* of the stream, if it has one */
         union {
                 Record record;
                 StreamGap gap;
@@ -311,9 +316,9 @@ static StreamGroup *connection_group(IngestConnection *connection, uint32_t numb
 }
 
 /*
- * A record of that cost is next. The batch is not divided between two of a stream that have one
- * time: the daemon would drop the second one, as the stream's watermark has that time. False: there
- * are too many of them already.
+ * Called before a record of that cost. A batch is not divided between two records of a stream with
+ * one time, because the stream's watermark would make the daemon drop the second one. False: the
+ * group has too many records already.
  */
 static bool connection_join_group(IngestConnection *connection, uint32_t number, uint64_t time,
                                   size_t cost)
@@ -335,7 +340,10 @@ static bool connection_join_group(IngestConnection *connection, uint32_t number,
         return true;
 }
 
-/* The record of N bytes that is next does not fit: there is a gap instead. Bytes that are left. */
+/*
+ * The next record, of N bytes, does not fit: a gap replaces it. Returns the bytes left of it in the
+ * batch.
+ */
 static size_t connection_drop_record(IngestConnection *connection, const BatchItem *item, size_t n)
 {
         const StreamGap gap = {.kind = GAP_EVENTS,
@@ -348,7 +356,7 @@ static size_t connection_drop_record(IngestConnection *connection, const BatchIt
         if (!group->is_crowded)
                 ingest_put_gap(frame, item->number, &gap);
         group->is_crowded = true;
-        g_assert(frame->len <= n); /* a record's head alone is longer */
+        g_assert(frame->len <= n); /* the head of a record alone is longer */
         if (frame->len)
                 memcpy(connection->input->data + connection->batch.n, frame->data, frame->len);
         g_byte_array_remove_range(connection->input, (guint)connection->batch.n + frame->len,
@@ -358,7 +366,7 @@ static size_t connection_drop_record(IngestConnection *connection, const BatchIt
 
 /*
  * A batch is applied as a whole or not at all: each frame is decoded when it comes, and again when
- * it is applied. Of the N bytes of the frame, returns how many belong to the batch.
+ * it is applied. Returns how many of the N bytes of the frame belong to the batch.
  */
 static size_t connection_check_frame(IngestConnection *connection, const IngestFrame *frame,
                                      size_t n)
@@ -367,7 +375,7 @@ static size_t connection_check_frame(IngestConnection *connection, const IngestF
         const BatchCut here = {batch->n, batch->cost};
         BatchItem item;
         int r = batch_item_decode(frame, &item);
-        bool is_unknown = r == -ENOENT; /* an event that a newer feeder knows */
+        bool is_unknown = r == -ENOENT; /* an event of a newer feeder */
         size_t cost;
 
         if ((r < 0 && !is_unknown) || (!is_unknown && batch_item_has_stream(&item) &&
@@ -418,7 +426,7 @@ static void connection_acknowledge(IngestConnection *connection)
         ingest_put_empty(connection->output, INGEST_COMMITTED);
 }
 
-/* For the journal and the tracker, a piece is a batch. */
+/* The journal and the tracker see each piece as a batch. */
 static void connection_apply_piece(IngestConnection *connection)
 {
         const IngestSink *sink = connection->sink;
@@ -446,7 +454,7 @@ static bool connection_turn_is_over(const IngestConnection *connection)
         return connection->turn_us && g_get_monotonic_time() >= connection->turn_end;
 }
 
-/* Applies what is left of the batch, until the turn is over. False if it is before the batch is. */
+/* Applies the rest of the batch, until the turn is over. False if the turn ends first. */
 static bool connection_go_on(IngestConnection *connection)
 {
         IngestBatch *batch = &connection->batch;
@@ -478,7 +486,7 @@ static bool connection_on_commit(IngestConnection *connection, size_t n_frame)
         return connection_go_on(connection);
 }
 
-/* For frames that take longer than others to come. */
+/* Checked after frames that take long: false if input is left and the turn is over. */
 static bool connection_has_time(IngestConnection *connection)
 {
         connection->is_late =
@@ -486,7 +494,7 @@ static bool connection_has_time(IngestConnection *connection)
         return !connection->is_late;
 }
 
-/* False: the STREAM_OPEN that is next has to wait. */
+/* False: the next frame, a STREAM_OPEN, has to wait. */
 static bool connection_may_open(IngestConnection *connection)
 {
         if (connection->place == PLACE_AWAITED)
@@ -494,8 +502,10 @@ static bool connection_may_open(IngestConnection *connection)
         return connection->place == PLACE_TAKEN;
 }
 
-/* The next frame after the batch so far. False if it has not come, or its turn has not, or it ends
- * the conversation. */
+/*
+ * Takes the next frame of the batch. False if it has not come, or its turn has not, or it ends the
+ * conversation.
+ */
 static bool connection_next_frame(IngestConnection *connection)
 {
         IngestBatch *batch = &connection->batch;
@@ -531,7 +541,7 @@ static bool connection_next_frame(IngestConnection *connection)
         return true;
 }
 
-/* True while it has something to do that needs no more input. */
+/* True while there is work that needs no more input. */
 static bool connection_is_busy(const IngestConnection *connection)
 {
         return connection_is_committing(connection) || connection->is_late;
@@ -575,7 +585,7 @@ bool ingest_connection_wants_place(const IngestConnection *connection)
 
 void ingest_connection_give_place(IngestConnection *connection)
 {
-        /* The STREAM_OPEN is there: it needs a turn, and no bytes. */
+        /* The STREAM_OPEN has arrived: it needs a turn, and no more bytes. */
         connection->is_late |= connection->place == PLACE_WANTED;
         connection->place = PLACE_TAKEN;
 }
@@ -669,7 +679,7 @@ static bool conversation_is_over(const Conversation *conversation)
 static const uint8_t *conversation_output(const Conversation *conversation, size_t *ret_n)
 {
         const IngestConnection *connection = (const IngestConnection *)conversation;
-        /* A feeder that is greeted takes the daemon for one that takes its events. */
+        /* A greeted feeder would assume that the daemon takes its events. */
         const bool is_early = connection->place != PLACE_TAKEN && !connection->n_commits &&
                               connection->state != STATE_CLOSED;
 
@@ -682,7 +692,7 @@ static void conversation_sent(Conversation *conversation, size_t n)
         g_byte_array_remove_range(((IngestConnection *)conversation)->output, 0, (guint)n);
 }
 
-/* No is_partial: a feeder may be quiet in the middle of a batch. */
+/* Without is_partial, because a feeder may pause in the middle of a batch. */
 static const ConversationType INGEST_CONVERSATION = {
         .feed = conversation_feed,
         .run = conversation_run,

@@ -8,14 +8,14 @@
 #include <sys/socket.h>
 
 #define READ_SIZE (64u << 10)
-/* Bytes that were sent and still lie in the output. */
+/* Sent bytes that still lie in the output. */
 #define MAX_SENT (1u << 20)
 
 struct IngestUplink {
         IngestClient *client; /* owned */
         int fd;               /* -1: not connected */
         GByteArray *out;      /* owned: to be sent */
-        size_t n_sent;        /* of it */
+        size_t n_sent;        /* its sent bytes */
 
         const IngestUplinkCalls *calls; /* borrowed; NULL: the host polls */
         void *data;
@@ -74,7 +74,7 @@ bool ingest_uplink_is_connected(const IngestUplink *uplink)
         return uplink->fd >= 0;
 }
 
-/* Bytes that are to be sent. */
+/* Unsent bytes. */
 static size_t uplink_n_queued(const IngestUplink *uplink)
 {
         return uplink->out->len - uplink->n_sent;
@@ -93,7 +93,10 @@ static void uplink_send_now(IngestUplink *uplink)
                 } else if (errno == EAGAIN) {
                         is_full = true;
                 } else if (errno != EINTR) {
-                        /* Receiving then finds the end, also if we had no room (ENOBUFS). */
+                        /*
+                         * Receiving then finds the end, even if the cause was a lack of room here
+                         * (ENOBUFS).
+                         */
                         shutdown(uplink->fd, SHUT_RDWR);
                         uplink->n_sent = uplink->out->len;
                 }
@@ -140,7 +143,7 @@ static gboolean uplink_on_input(gint fd, GIOCondition condition, gpointer data)
 {
         IngestUplink *uplink = data;
 
-        /* The calls may free the uplink, and with it this source. */
+        /* The calls may free the uplink, and this source with it. */
         switch (ingest_uplink_receive(uplink)) {
         case INGEST_UPLINK_RECEIVED:
                 uplink->calls->received(uplink->data);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The numbers on the wire. Feeders and daemons of other builds rely on them: they never change. */
+/* The numbers on the wire. Feeders and daemons of other builds rely on them: never change them. */
 static_assert(INGEST_HELLO == 1 && INGEST_STREAM_OPEN == 2 && INGEST_RECORD == 3 &&
               INGEST_GAP == 4 && INGEST_PROGRESS == 5 && INGEST_STREAM_CLOSE == 6 &&
               INGEST_COMMIT == 7 && INGEST_REPORT == 8 && INGEST_PROCESS_GAP == 9);
@@ -22,10 +22,10 @@ static_assert(PROVIDER_RUNTIME == 0 && PROVIDER_RUNDOWN == 1 && PROVIDER_PRIVATE
 
 /* Fixed part of a RECORD: stream, time, pid_ns, pid, tid, provider, version, event id. */
 #define RECORD_HEAD_SIZE (4 + 8 + 8 + 4 + 4 + 1 + 1 + 2)
-/* The id, of DotNETRuntime's version 0, under which the name of a program is sent. */
+/* The id, of DotNETRuntime's version 0, for the name of a program. */
 #define PROGRAM_EVENT UINT16_MAX
 
-/* Bytes of a number type on the wire, 0 for a type that is not a number. */
+/* Bytes of a number type on the wire; 0 for other types. */
 static unsigned number_size(FieldType type)
 {
         switch (type) {
@@ -43,7 +43,7 @@ static unsigned number_size(FieldType type)
         }
 }
 
-/* Writing: a cursor over room that was made once for the whole frame. */
+/* Writing: a cursor over room that was reserved once for the whole frame. */
 
 static inline uint8_t *put_uint(uint8_t *at, uint64_t value, unsigned n_bytes)
 {
@@ -65,7 +65,7 @@ static uint8_t *put_string(uint8_t *at, const char *string, size_t n_bytes)
         return put_bytes(at, string, n_bytes);
 }
 
-/* Appends a frame's header, makes room for the payload, and returns where it goes. */
+/* Appends a frame's header, reserves the payload, and returns its begin. */
 static uint8_t *put_frame(GByteArray *out, IngestType type, size_t n_payload)
 {
         size_t start = out->len;
@@ -77,7 +77,7 @@ static uint8_t *put_frame(GByteArray *out, IngestType type, size_t n_payload)
         return put_uint(at, 0, 2);
 }
 
-/* Longest start of STRING that fits into MAX bytes and cuts no character. */
+/* Length of the longest start of STRING that fits into MAX bytes without cutting a character. */
 static size_t string_length(const char *string, size_t n_bytes, size_t max)
 {
         const char *end;
@@ -164,7 +164,7 @@ bool ingest_record_fits(const Record *record)
         uint64_t most = RECORD_HEAD_SIZE;
         unsigned i;
 
-        /* No value takes more than 16 bytes, or 4 and 8 for each of its bytes or elements. */
+        /* A value takes at most 16 bytes, or 4 and 8 for each of its bytes or elements. */
         for (i = 0; i < record->event->n_fields; i++)
                 most += 16 + UINT64_C(8) * record->values[i].n;
         if (most <= INGEST_MAX_PAYLOAD)
@@ -250,7 +250,7 @@ void ingest_put_report(GByteArray *out, const FeederReport *report)
         at = put_uint(at, report->dotnet_events, 8);
         at = put_uint(at, report->unknown_events, 8);
         at = put_uint(at, report->decode_errors, 8);
-        /* An older daemon does not take this member. */
+        /* An older daemon rejects this member. */
         if (has_later)
                 put_uint(at, report->later_events, 8);
 }
@@ -294,7 +294,7 @@ static PayloadReader payload_reader_new(const IngestFrame *frame)
         return (PayloadReader){.at = frame->payload, .n_left = frame->n_payload};
 }
 
-/* NULL if there are not that many bytes left. */
+/* NULL if fewer bytes are left. */
 static inline const uint8_t *payload_read_bytes(PayloadReader *reader, size_t n_bytes)
 {
         const uint8_t *bytes = reader->at;
@@ -319,7 +319,7 @@ static inline uint64_t payload_read_uint(PayloadReader *reader, unsigned n_bytes
         return GUINT64_FROM_LE(value);
 }
 
-/* The peer is not trusted: a string that is passed on is UTF-8 without NUL. */
+/* The peer is not trusted: a string must be UTF-8 without NUL. */
 static const uint8_t *payload_read_string(PayloadReader *reader, uint32_t *ret_n)
 {
         uint32_t n = (uint32_t)payload_read_uint(reader, 4);
@@ -346,7 +346,7 @@ static void payload_read_text(PayloadReader *reader, GString *text)
                 g_string_append_len(text, (const char *)bytes, n);
 }
 
-/* A payload must be consumed whole. */
+/* A payload must be read completely. */
 static int payload_reader_result(const PayloadReader *reader)
 {
         return reader->is_bad || reader->n_left > 0 ? -EBADMSG : 0;
@@ -465,7 +465,7 @@ static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret
         uint32_t n;
 
         *ret_value = (Value){0};
-        /* Sizes are constants, so that each number is one load: most fields are numbers. */
+        /* Sizes are constants, so that each number is one load; most fields are numbers. */
         switch (type) {
         case FIELD_TYPE_U8:
                 ret_value->u = payload_read_uint(reader, 1);
@@ -494,14 +494,14 @@ static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret
                 break;
         default:
                 n = (uint32_t)payload_read_uint(reader, 4);
-                /* 64 bits: a count that lies must not wrap to one that fits. */
+                /* 64 bits, so that a false count cannot wrap to one that fits. */
                 ret_value->data = payload_read_bytes(
                         reader, (size_t)n * MAX(field_type_element_size(type), 1));
                 ret_value->n = ret_value->data ? n : 0;
         }
 }
 
-/* What is in front of a RECORD's fields. */
+/* The members before a RECORD's fields. */
 typedef struct RecordHead {
         unsigned provider, version, id;
 } RecordHead;
@@ -557,7 +557,7 @@ int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *re
                 payload_read_value(&reader, type, &ret_record->values[i]);
                 if (field_type_element_size(type) == 0)
                         continue;
-                /* Two arrays may share one count, and code that walks both relies on it. */
+                /* Two arrays may share one count, and code that walks both relies on that. */
                 count = event_count_field(event, i);
                 if (count >= 0 && ret_record->values[count].u != ret_record->values[i].n)
                         return -EBADMSG;
@@ -633,7 +633,10 @@ char *ingest_get_error(const IngestFrame *frame)
         if (!bytes || n == 0)
                 return g_strdup("no reason given");
         text = g_utf8_make_valid((const char *)bytes, (gssize)MIN(n, frame->n_payload - 4));
-        /* It is printed to a terminal, and the peer may be hostile: no control characters. */
+        /*
+         * The text is printed to a terminal, and the peer may be hostile: remove control
+         * characters.
+         */
         for (char *at = text; *at; at++)
                 if ((unsigned char)*at < 0x20 || *at == 0x7f)
                         *at = ' ';

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Processes that are remembered. With more of them, names are sent again. */
+/* Processes kept. If there are more, names are sent again. */
 #define MAX_PROCESSES 4096
 
 void program_names_clear(ProgramNames *names)
@@ -12,7 +12,7 @@ void program_names_clear(ProgramNames *names)
         names->n_latest = 0;
 }
 
-/* Another program may have the pid from now on. */
+/* True if another program may have the pid from now on. */
 static bool record_separates_programs(const Record *record)
 {
         return record->event && (record->event->kind == EVENT_KIND_RUNTIME_START ||
@@ -29,7 +29,7 @@ static guint name_hash(const Value *name)
         return hash;
 }
 
-/* True if the latest name was that one, of the same process. */
+/* True if the latest name was the same, of the same process. */
 static bool program_names_is_latest(const ProgramNames *names, const Record *record)
 {
         const Value *name = &record->program;

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Program names: which names of programs a feeder has sent
+ * Program names: the names of programs that a feeder has sent
  *
- * The context procname of LTTng is the name of a thread; that of a main thread is the program's.
- * It is in each of the thread's events, and sent once.
+ * LTTng's context procname is the name of a thread; a main thread has the program's name. Each
+ * event of the thread has the name; it is sent once.
  */
 
 #include "event/record.h"
@@ -15,8 +15,7 @@
 
 typedef struct ProgramNames {
         GHashTable *sent; /* owned or NULL: owned ProcessKey -> hash of the name */
-        /* The name that was seen last, which mostly is that of the next record, too: it is looked
-         * at first. */
+        /* The latest name, compared first, because the next record usually has it, too. */
         ProcessKey process;
         uint32_t n_latest; /* bytes; 0: none */
         uint8_t latest[PROGRAM_NAME_MAX];
@@ -24,5 +23,5 @@ typedef struct ProgramNames {
 
 void program_names_clear(ProgramNames *names);
 
-/* True if the record has a name that has to be sent: it is new, or another one than before. */
+/* True if the record's name has to be sent, because it is new or has changed. */
 bool program_names_note(ProgramNames *names, const Record *record);

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #define BUFFER_SIZE (256u << 10)
-/* Bytes of the first line; no snapshot has a longer one. */
+/* Bytes of the longest first line. */
 #define MAX_LINE 128
 
 struct SnapshotReader {
@@ -20,7 +20,7 @@ struct SnapshotReader {
         uint64_t size;
         uint64_t n_read;
         z_stream inflate;
-        uint8_t *input; /* owned: what is not unpacked yet is from begin to end */
+        uint8_t *input; /* owned: bytes from begin to end are not unpacked yet */
         size_t begin, end;
         uint8_t *output; /* owned */
         bool has_jit_events;
@@ -33,7 +33,7 @@ static bool snapshot_reader_fail(const SnapshotReader *reader, GError **error, c
         return false;
 }
 
-/* Reads the next bytes if all have been used. False with ERROR set. */
+/* Reads the next bytes if all have been unpacked. False with ERROR set. */
 static bool snapshot_reader_fill(SnapshotReader *reader, GError **error)
 {
         ssize_t n;
@@ -51,7 +51,7 @@ static bool snapshot_reader_fill(SnapshotReader *reader, GError **error)
         return true;
 }
 
-/* What a file can be instead of a snapshot, by how it begins. */
+/* Other kinds of files, by their first bytes. */
 static const struct {
         const char *begin;
         size_t n;
@@ -117,7 +117,7 @@ SnapshotReader *snapshot_reader_new(int fd, const char *path, bool jit_events, G
         reader->fd = fd;
         reader->input = g_malloc(BUFFER_SIZE);
         reader->output = g_malloc(BUFFER_SIZE);
-        /* As any allocation does that fails. */
+        /* Like any failing allocation. */
         if (inflateInit2(&reader->inflate, MAX_WBITS + GZIP_BITS) != Z_OK)
                 g_error("not enough memory to read a snapshot");
         reader->size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
@@ -157,7 +157,7 @@ static bool snapshot_reader_check_end(SnapshotReader *reader, GError **error)
                        "a damaged snapshot, with more after its end: " SNAPSHOT_MAKE_AGAIN);
 }
 
-/* Unpacks some of what was read, to N bytes of output. Returns what inflate() does. */
+/* Unpacks a part of the input, to N bytes of output. Returns inflate()'s result. */
 static int snapshot_reader_unpack(SnapshotReader *reader, size_t *ret_n)
 {
         z_stream *stream = &reader->inflate;

@@ -12,14 +12,14 @@
 /* Format 1 holds the frames of this version of the protocol. */
 _Static_assert(SNAPSHOT_FORMAT == 1 && INGEST_VERSION == 1, "another snapshot format");
 
-/* The fastest: names repeat so much that more work gains little. */
+/* The fastest level: names repeat so much that higher levels gain little. */
 #define COMPRESSION_LEVEL 1
 
 struct SnapshotWriter {
         char *path; /* owned */
         AtomicFile file;
         Gzip *gzip;     /* owned */
-        GError **error; /* of the call under way */
+        GError **error; /* of the call in progress */
 };
 
 static bool snapshot_writer_fail(const SnapshotWriter *writer, GError **error, const char *what)
@@ -37,7 +37,7 @@ static bool snapshot_writer_write(SnapshotWriter *writer, const uint8_t *bytes, 
         return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));
 }
 
-/* What was packed. */
+/* Takes packed bytes. */
 static bool snapshot_writer_take(void *data, const void *bytes, size_t n)
 {
         SnapshotWriter *writer = data;
