@@ -29,10 +29,7 @@
  * its body's pages. The largest possible record has a map of 65,535 entries.
  */
 #define MAX_RECORD_GROWTH (2u << 20)
-/*
- * ns. No runtime exits and another one starts under its pid in less time: events that follow closer
- * belong to one program.
- */
+/* ns. No runtime exits and another one starts under its pid in less time. */
 #define LEAST_REPLACE_TIME UINT64_C(10000000)
 /* ns. If two sessions trace one process, both record its start, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
@@ -374,10 +371,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
         process_load_detail(process, record);
 }
 
-/*
- * True if the unload was applied before: from a second session, or because another body evicted its
- * body.
- */
+/* True if the unload was applied before, or another body has evicted its body. */
 static bool unload_is_known(const Process *process, const Body *incoming, uint64_t time)
 {
         Body *before, *after;
