@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""shellcheck finds no warning in the scripts, pylint no fault in the tests."""
+"""shellcheck finds no warning in the scripts, pylint no fault in the tests and in the Python package."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ def main():
     tap = recorded.Tap()
     names = [path.relative_to(ROOT) for path in files() if not path.is_symlink()]
     scripts = [name for name in names if is_script(ROOT / name)]
-    sources = [name for name in names if name.parts[0] == 'tests' and name.suffix == '.py']
+    sources = [name for name in names if name.parts[0] in ('tests', 'python') and name.suffix == '.py']
     tap.check(len(scripts) > 10 and len(sources) > 100, 'scripts and tests are found', scripts, len(sources))
     check(tap, 'shellcheck', ['shellcheck', '-x', '-P', 'SCRIPTDIR:SCRIPTDIR/..', '-S', 'warning', *scripts], len(scripts))
     check(tap, 'pylint', [*PYLINT, *sources], len(sources))
