@@ -5,24 +5,17 @@ that enters them.
 Debian has the C library. GCC's static C++ library becomes a shared one for it. NuGet has the runtimes.
 """
 
-import json
 import os
 import pathlib
 import shutil
-import sys
+
+import live
+import runtimes
+import self_contained
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(1, str(HERE.parent / 'oracle'))
-
-import live  # pylint: disable=wrong-import-position
-import nuget  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-
 RID = runtimes.MUSL
 LOADER = pathlib.Path('/lib/ld-musl-x86_64.so.1')
-# In the program that starts the runtime, the place for the name of the assembly: the digits of a hash, then zeros.
-PLACE = b'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2'
-PLACE_SIZE = 1024
 PROGRAMS = {'app': 'clrsym-live', 'plain': 'clrsym-plain'}
 # A user that no process of the machine has.
 USER = 1654
@@ -72,33 +65,10 @@ def make_system(root, directory):
     os.symlink('libstdc++.so.6', root / 'usr/lib/libgcc_s.so.1')
 
 
-def make_host(assembly, apphost, to):
-    """The host program with the name of its assembly."""
-    code = apphost.read_bytes()
-    at = code.index(PLACE)
-    name = f'{assembly}.dll'.encode()
-    to.write_bytes(code[:at] + name + b'\0' * (PLACE_SIZE - len(name)) + code[at + PLACE_SIZE:])
-    to.chmod(0o755)
-
-
 def make_root(root, directory, runtime):
     """/app has the runtime's files and the programs."""
-    host, pack = nuget.restore(runtimes.musl_packages(runtime))
     make_system(root, directory)
-    for path in [*pack.glob(f'runtimes/{RID}/lib/*/*'), *pack.glob(f'runtimes/{RID}/native/*')]:
-        shutil.copy(path, root / 'app')
-    apphost = host / f'runtimes/{RID}/native/apphost'
-    configuration = {'runtimeOptions': {
-        'includedFrameworks': [{'name': 'Microsoft.NETCore.App', 'version': runtimes.musl_version_of(runtime)}],
-        'configProperties': {'System.Globalization.Invariant': True}}}
-    # The SDK of .NET 10 builds for nothing newer.
-    framework = None if runtime in (runtimes.OWN, runtimes.NEWEST) else f'net{runtime}.0'
-    for program, name in PROGRAMS.items():
-        built = live.build(directory / f'{program}-{runtime}', program, f'{name}.dll', framework)
-        for path in built.with_suffix('.dll'), built.with_suffix('.pdb'):
-            shutil.copy(path, root / 'app')
-        (root / f'app/{name}.runtimeconfig.json').write_text(json.dumps(configuration), encoding='utf-8')
-        make_host(name, apphost, root / 'app' / name)
+    self_contained.make(root / 'app', directory, runtime, RID, runtimes.musl_packages(runtime), PROGRAMS)
 
 
 class Root:

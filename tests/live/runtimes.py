@@ -28,6 +28,8 @@ BOTH = OWN, NEWEST
 # runtime run on two there. test_tree.py compares it with the tests that there are.
 TESTS = {
     'test_again.py': BOTH,
+    # By tests/on-arm64, with a runtime of its own.
+    'test_arm64.py': (OWN,),
     'test_attach.py': BOTH,
     'test_attach_refused.py': (NEWEST,),
     'test_bpftrace.py': (NEWEST,),
@@ -214,7 +216,7 @@ def packages():
     """What tests need of NuGet: (name, version)."""
     for_musl = [package for runtime in TESTS['test_containers.py'] for package in musl_packages(runtime)]
     of_each = RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER
-    return [COMPILER, collect_linux.PACKAGE, nuget.ARM64_RUNTIME, *dict.fromkeys(for_musl),
+    return [COMPILER, collect_linux.PACKAGE, nuget.ARM64_HOST, nuget.ARM64_RUNTIME, *dict.fromkeys(for_musl),
             *((name, version_of(runtime)) for runtime in ALL for name in of_each
               if runtime != OWN or name == PRECOMPILER)]
 

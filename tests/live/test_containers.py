@@ -224,7 +224,7 @@ def test(tap, programs, directory, _):
             begin = time.monotonic()
             try:
                 test_runtime(tap, programs, feed, directory, runtime)
-            except musl.nuget.NotRestored as error:
+            except runtimes.nuget.NotRestored as error:
                 tap.skip(f'.NET {runtime} for musl', str(error).splitlines()[-1])
             tap.note(f'.NET {runtime}: {time.monotonic() - begin:.0f} s')
 

@@ -17,6 +17,7 @@ ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO'
 TIMEOUT = 300
 # The runtime for arm64 that tests/oracle/data has the maps of, and that runs under qemu-user.
 ARM64_RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-arm64', '10.0.15'
+ARM64_HOST = 'Microsoft.NETCore.App.Host.linux-arm64', '10.0.15'
 
 
 class NotRestored(RuntimeError):

@@ -63,6 +63,14 @@ apart()
         return $status
 }
 
+# Begins a command of bash for in_root own, with the tree's Python: the loopback device is up.
+# shellcheck disable=SC2034
+readonly loopback_up='python3 -B -c "
+import sys
+sys.path.append(\"/tree/tests/live\")
+import alone
+alone.loopback_up()"'
+
 # Runs a command in the root, where the tree is /tree, read-only. pivot_root, because a process in a chroot
 # may not make user namespaces. Of the processes that lose their parent, bash is the new one, and collects
 # them.
@@ -163,4 +171,15 @@ open_root()
                 heading "a root of $release"
                 make_root "$release"
         fi
+}
+
+# Waits until FILE exists; "": not at all. The script that started this one makes it, unless that has ended.
+wait_until_wanted()
+{
+        local file=$1
+        [[ -n $file ]] || return 0
+        while [[ ! -e $file ]]; do
+                kill -0 "$PPID" 2>/dev/null || die 'the process that started this is gone'
+                sleep 1
+        done
 }

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""A directory with a .NET runtime of NuGet for another machine or C library, and programs that start it."""
+
+import json
+import pathlib
+import shutil
+
+import live
+import runtimes
+
+# In the program that starts the runtime, the place for the name of the assembly: the digits of a hash, then zeros.
+PLACE = b'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2'
+PLACE_SIZE = 1024
+
+
+def make_host(assembly, apphost, to):
+    """The host program with the name of its assembly."""
+    code = apphost.read_bytes()
+    at = code.index(PLACE)
+    name = f'{assembly}.dll'.encode()
+    to.write_bytes(code[:at] + name + b'\0' * (PLACE_SIZE - len(name)) + code[at + PLACE_SIZE:])
+    to.chmod(0o755)
+
+
+def make(to, directory, runtime, rid, packages, programs):
+    """PACKAGES: the program that starts the runtime, and the runtime, for RID. PROGRAMS: {directory: assembly}; they are
+    built below DIRECTORY. RuntimeError: a package is not to be had."""
+    host, pack = runtimes.nuget.restore(packages)
+    for path in [*pack.glob(f'runtimes/{rid}/lib/*/*'), *pack.glob(f'runtimes/{rid}/native/*')]:
+        shutil.copy(path, to)
+    apphost = host / f'runtimes/{rid}/native/apphost'
+    configuration = {'runtimeOptions': {
+        'includedFrameworks': [{'name': 'Microsoft.NETCore.App', 'version': packages[1][1]}],
+        'configProperties': {'System.Globalization.Invariant': True}}}
+    # The SDK of .NET 10 builds for nothing newer.
+    framework = None if runtime in (runtimes.OWN, runtimes.NEWEST) else f'net{runtime}.0'
+    for program, name in programs.items():
+        built = live.build(pathlib.Path(directory) / f'{program}-{runtime}', program, f'{name}.dll', framework)
+        for path in built.with_suffix('.dll'), built.with_suffix('.pdb'):
+            shutil.copy(path, to)
+        (to / f'{name}.runtimeconfig.json').write_text(json.dumps(configuration), encoding='utf-8')
+        make_host(name, apphost, to / name)
