@@ -119,7 +119,7 @@ bool ctf_class_equal(const CtfClass *a, const CtfClass *b)
                a->is_signed == b->is_signed && a->is_big_endian == b->is_big_endian &&
                a->is_text == b->is_text && a->base == b->base && a->role == b->role &&
                a->length == b->length && a->origin == b->origin && !g_strcmp0(a->path, b->path) &&
-               /* What has a slot is shown, whatever its role. */
+               /* A field with a slot is shown, whatever its role. */
                (a->slot == UINT32_MAX) == (b->slot == UINT32_MAX) &&
                labels_equal(a->labels, b->labels) && members_equal(a->members, b->members) &&
                ctf_class_equal(a->element, b->element);

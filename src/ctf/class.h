@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Field classes and event classes of a CTF trace, as its metadata declares them
+ * Field classes and event classes of a CTF trace, from its metadata
  *
- * Both languages of metadata, TSDL (CTF 1.8) and JSON (CTF 2), are parsed to these. All nodes of a
- * trace are owned by one CtfArena and freed with it.
+ * The parsers of both metadata languages, TSDL (CTF 1.8) and JSON (CTF 2), produce these. All nodes
+ * of a trace are owned by one CtfArena and freed with it.
  */
 
 #include <glib.h>
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Most field classes of one trace: LTTng writes one node a field, and the .NET runtime's 300 events
- * have under 3,000 of them.
+ * Most field classes of one trace: LTTng writes one node for each field, and the .NET runtime's 300
+ * events have under 3,000.
  */
 #define CTF_MAX_CLASSES (1u << 20)
 /* Most levels of nested field classes. */
@@ -26,12 +26,12 @@ typedef enum CtfKind {
         CTF_KIND_STRING, /* bytes up to a NUL */
         CTF_KIND_STRUCTURE,
         CTF_KIND_ARRAY,    /* a fixed number of elements */
-        CTF_KIND_SEQUENCE, /* the number of elements is an earlier field */
-        CTF_KIND_VARIANT,  /* one of its members, by the value of an earlier field */
+        CTF_KIND_SEQUENCE, /* an earlier field has the number of elements */
+        CTF_KIND_VARIANT,  /* one of its members, selected by an earlier field */
         _CTF_KIND_MAX,
 } CtfKind;
 
-/* What an integer means to the reader. */
+/* The meaning of an integer for the reader. */
 typedef enum CtfRole {
         CTF_ROLE_NONE,
         CTF_ROLE_MAGIC,
@@ -50,13 +50,15 @@ typedef enum CtfRole {
 
 typedef struct CtfClass CtfClass;
 
-/* A range of a selector's values, both ends included. Compared as the selector is: signed or not.
+/*
+ * A range of a selector's values, both ends included. The selector's type decides whether they are
+ * signed.
  */
 typedef struct CtfRange {
         uint64_t low, high;
 } CtfRange;
 
-/* A label of an enumeration: TSDL names the options of a variant by them. */
+/* A label of an enumeration, by which TSDL names the options of a variant. */
 typedef struct CtfLabel {
         const char *name;
         CtfRange range;
@@ -64,12 +66,12 @@ typedef struct CtfLabel {
 
 typedef struct CtfMember {
         const char *name;     /* without the underscore that TSDL puts before it */
-        const char *declared; /* as the metadata has it: references use that */
+        const char *declared; /* with it, as references spell it */
         CtfClass *class;
         GArray *ranges; /* of CtfRange, of a variant's option */
 } CtfMember;
 
-/* The structures that hold the fields of an event, in the order in which they are read. */
+/* The structures with the fields of an event, in the order of reading. */
 typedef enum CtfScope {
         CTF_SCOPE_PACKET_HEADER,
         CTF_SCOPE_PACKET_CONTEXT,
@@ -77,13 +79,13 @@ typedef enum CtfScope {
         CTF_SCOPE_EVENT_CONTEXT,
         CTF_SCOPE_SPECIFIC_CONTEXT,
         CTF_SCOPE_PAYLOAD,
-        _CTF_SCOPE_MAX, /* unspecified: the nearest field of that name before the one that refers */
+        _CTF_SCOPE_MAX, /* unspecified: the nearest earlier field of that name */
 } CtfScope;
 
-/* Between the names of a path to a field. */
+/* Separates the names in a path to a field. */
 #define CTF_PATH_SEPARATOR '\x1f'
 
-/* What the bits of an integer are; TSDL has only numbers. */
+/* The kind of an integer's bits; TSDL has only numbers. */
 typedef enum CtfBits {
         CTF_BITS_NUMBER,
         CTF_BITS_BOOLEAN, /* false if all are 0 */
@@ -100,8 +102,8 @@ struct CtfClass {
         CtfBits bits;  /* of an integer */
         bool is_signed;
         bool is_big_endian;
-        const char *clock; /* TSDL: the clock that it is mapped to; NULL: none */
-        bool is_text;      /* elements of an array are the bytes of a text */
+        const char *clock; /* TSDL: the clock that the integer updates; NULL: none */
+        bool is_text;      /* the elements of an array are the bytes of a text */
         unsigned base;     /* for people: 2, 8, 10 or 16 */
         CtfRole role;
         GArray *labels; /* CtfLabels; NULL: not an enumeration */
@@ -113,16 +115,16 @@ struct CtfClass {
         CtfClass *element;
         uint64_t length; /* of an array */
 
-        /* The length of a sequence, the selector of a variant: a field that comes before. */
+        /* The length of a sequence, or the selector of a variant: an earlier field. */
         CtfScope origin;
-        const char *path;    /* declared names, with CTF_PATH_SEPARATOR between them */
-        CtfClass *reference; /* found by ctf_resolve() */
+        const char *path;    /* declared names, separated by CTF_PATH_SEPARATOR */
+        CtfClass *reference; /* set by ctf_resolve() */
 
-        /* The reader's: where the value is kept while an event is read; UINT32_MAX: nowhere. */
+        /* For the reader: the slot of the value while an event is read; UINT32_MAX: not kept. */
         uint32_t slot;
 };
 
-/* Owns the nodes and names of one trace's metadata. */
+/* The owner of the nodes and names of one trace's metadata. */
 typedef struct CtfArena {
         GPtrArray *classes;  /* owned CtfClass */
         GStringChunk *names; /* owned */
@@ -130,16 +132,16 @@ typedef struct CtfArena {
 
 void ctf_arena_init(CtfArena *arena);
 void ctf_arena_deinit(CtfArena *arena);
-/* NULL: the metadata has more than CTF_MAX_CLASSES. */
+/* NULL: the metadata has more than CTF_MAX_CLASSES classes. */
 CtfClass *ctf_class_new(CtfArena *arena, CtfKind kind);
 const char *ctf_arena_name(CtfArena *arena, const char *name);
-/* A member of a structure or an option of a variant. The names are the arena's. */
+/* Adds a member of a structure, or an option of a variant. The arena owns the names. */
 void ctf_class_add_member(CtfClass *class, const char *name, const char *declared,
                           CtfClass *member);
 const CtfMember *ctf_class_member(const CtfClass *class, const char *name);
-/* True if both read the same bytes as the same fields; either can be NULL. */
+/* True if both read the same fields from the same bytes; either can be NULL. */
 bool ctf_class_equal(const CtfClass *a, const CtfClass *b);
-/* True of a string, and of an array or sequence of the bytes of a text. */
+/* True for a string, and for an array or sequence of the bytes of a text. */
 bool ctf_class_is_text(const CtfClass *class);
 
 typedef struct CtfClock {
@@ -161,12 +163,12 @@ typedef struct CtfEventClass {
 
 typedef struct CtfStreamClass {
         uint64_t id;
-        CtfClass *packet_context; /* these are structures or NULL */
+        CtfClass *packet_context; /* structures or NULL, like the next ones */
         CtfClass *event_header;
         CtfClass *event_context;
         const CtfClock *clock; /* NULL: its events have no time */
         GHashTable *events;    /* borrowed id -> owned CtfEventClass */
-        bool is_declared;      /* else only its events are, so far */
+        bool is_declared;      /* false: only its events are declared so far */
 } CtfStreamClass;
 
 /* An entry of the environment. */
@@ -182,7 +184,7 @@ typedef struct CtfTraceClass {
         bool is_big_endian;
         bool has_uuid;
         uint8_t uuid[16];
-        bool has_packet_uuid; /* the packets repeat this one */
+        bool has_packet_uuid; /* the packets repeat the UUID */
         uint8_t packet_uuid[16];
         const char *uid;         /* CTF 2; NULL: none */
         const char *trace_name;  /* CTF 2; NULL: none */
@@ -209,5 +211,5 @@ const CtfEnvironment *ctf_trace_class_environment(const CtfTraceClass *trace, co
 
 /* "c62216f7-bb6e-...": 16 bytes. */
 bool ctf_uuid_from_text(const char *text, uint8_t ret_uuid[16]);
-/* A trace's uid as 16 bytes: the UUID that it is, or a hash of it and its name space, if any. */
+/* A trace's uid as 16 bytes: its UUID, or a hash of the uid and the name space, if any. */
 void ctf_uuid_from_uid(const char *name_space, const char *uid, uint8_t ret_uuid[16]);

@@ -33,7 +33,10 @@ static uint64_t ctf2_number(const json_t *value)
 
         if (json_is_integer(value))
                 return (uint64_t)json_integer_value(value);
-        /* Read so where a number is over INT64_MAX: the largest there is, or close to it. */
+        /*
+         * A double, because the text has a number over INT64_MAX (see ctf2_load()), which is
+         * UINT64_MAX or close to it.
+         */
         real = json_real_value(value);
         if (real < 0)
                 return (uint64_t)(real <= (double)INT64_MIN ? INT64_MIN : (int64_t)real);
@@ -66,7 +69,7 @@ static const char *ctf2_name(Ctf2Parser *parser, const char *text)
 
 static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json);
 
-/* They can change what anything means: whoever does not know one must not read on. */
+/* Extensions can change any meaning: a reader must refuse unknown ones. */
 static bool ctf2_check_extensions(Ctf2Parser *parser, const json_t *json)
 {
         const json_t *spaces = json_object_get(json, "extensions"), *extensions;
@@ -442,7 +445,7 @@ static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json)
         unsigned n;
         size_t i;
 
-        /* The name of an alias, which can be one of another. One of itself ends nowhere. */
+        /* An alias can be the name of another alias. The limit ends cycles. */
         for (n = 0; json_is_string(json) && n < CTF_MAX_DEPTH; n++)
                 json = g_hash_table_lookup(parser->aliases, json_string_value(json));
         type = ctf2_text(json, "type");
@@ -639,7 +642,7 @@ static bool ctf2_fragment(Ctf2Parser *parser, const json_t *fragment)
                          type ? type : "");
 }
 
-/* JSON of N bytes; numbers over INT64_MAX make all numbers real ones. */
+/* Parses N bytes of JSON. If a number is over INT64_MAX, all numbers become doubles. */
 static json_t *ctf2_load(Ctf2Parser *parser, const char *text, size_t n)
 {
         json_error_t reason;

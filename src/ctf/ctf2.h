@@ -5,7 +5,7 @@
  * The JSON metadata of CTF 2
  *
  * A JSON text sequence (RFC 7464): fragments with a record separator before each. Layout source:
- * CTF2-SPEC-2.0, and what lttng-sessiond 2.15 and 2.16 and babeltrace2's sink.ctf.fs write.
+ * CTF2-SPEC-2.0, and the output of lttng-sessiond 2.15 and 2.16 and of babeltrace2's sink.ctf.fs.
  */
 
 #include "ctf/class.h"

@@ -11,9 +11,9 @@
 
 #define CTF_MAGIC 0xc1fc1fc1u
 
-/* Heads of packets are under 200 bytes; read at once, with what comes after. */
+/* Bytes read for the head of a packet, which has under 200; the rest is used, too. */
 #define HEAD_SIZE 4096u
-/* Fields of packet headers and contexts that others refer to; LTTng has none. */
+/* Most fields of packet headers and contexts that other fields refer to; LTTng has none. */
 #define CTF_MAX_HEAD_SLOTS 64
 
 static bool stream_fail(GError **error, CtfError code, uint64_t offset, const char *what)
@@ -22,7 +22,7 @@ static bool stream_fail(GError **error, CtfError code, uint64_t offset, const ch
         return false;
 }
 
-/* As many of N bytes as there are; -1 with errno set. */
+/* Reads up to N bytes, less only at the end of the file; -1 with errno set. */
 static ssize_t stream_read_at(int fd, uint8_t *bytes, size_t n, uint64_t offset)
 {
         size_t got = 0;
@@ -67,7 +67,9 @@ static bool packet_check(const CtfPacket *packet, uint64_t size, GError **error)
         return true;
 }
 
-/* The layout of the packet's stream class; what has no id is of the only one, or of number 0. */
+/*
+ * The layout of the packet's stream class; a packet without an id has the only class, or number 0.
+ */
 static CtfLayout *packet_layout(CtfLayout *any, const CtfCursor *cursor)
 {
         uint64_t id = 0;
@@ -79,7 +81,7 @@ static CtfLayout *packet_layout(CtfLayout *any, const CtfCursor *cursor)
         return g_hash_table_lookup(any->siblings, &id);
 }
 
-/* The head of the packet at OFFSET of a file of SIZE bytes, of which N BYTES are there. */
+/* Parses the head of the packet at OFFSET of a file of SIZE bytes, from its first N BYTES. */
 static bool packet_parse_at(const uint8_t *bytes, size_t n, uint64_t size, uint64_t offset,
                             CtfLayout **layout, CtfPacket *ret_packet, GError **error)
 {
@@ -108,7 +110,7 @@ static bool packet_parse_at(const uint8_t *bytes, size_t n, uint64_t size, uint6
                                    "it is of a stream that the metadata does not have");
         packet.stream_id = packet_role(&cursor, CTF_ROLE_STREAM_ID, &packet.has_stream_id);
 
-        /* The roles of the header are done with: those of the context have names of their own. */
+        /* The roles of the header are done; the context has roles of its own. */
         if (own->n_head_slots > CTF_MAX_HEAD_SLOTS)
                 return stream_fail(error, CTF_ERROR_UNSUPPORTED, offset, "too many fields");
         if (!packet_run(own->packet_context, &cursor, slots, offset, error))
@@ -158,7 +160,7 @@ void ctf_data_file_free(void *data)
         g_free(file);
 }
 
-/* Realtime less the clock's value, in ns; what does not fit in 64 bits is cut. */
+/* Realtime less the clock's value, in ns, clamped to 64 bits. */
 static int64_t clock_offset_ns(const CtfClock *clock)
 {
         __int128 offset = (__int128)clock->offset_seconds * (__int128)NS_PER_SECOND +
@@ -169,8 +171,8 @@ static int64_t clock_offset_ns(const CtfClock *clock)
 }
 
 /*
- * ns of a value in cycles, as babeltrace2 sorts messages: by floating point numbers, which are not
- * exact for values over 2^53.
+ * ns for a value in cycles, like babeltrace2's sort key: by doubles, which are inexact for values
+ * over 2^53.
  */
 static uint64_t rounded_ns(uint64_t frequency, uint64_t cycles)
 {
@@ -182,7 +184,7 @@ static uint64_t rounded_ns(uint64_t frequency, uint64_t cycles)
         return ns >= 18446744073709551615.0 ? UINT64_MAX : (uint64_t)ns;
 }
 
-/* As clock_offset_ns(). */
+/* Like clock_offset_ns(). */
 static int64_t rounded_offset_ns(const CtfClock *clock)
 {
         __int128 seconds = (__int128)clock->offset_seconds +
@@ -249,7 +251,7 @@ static void stream_set_cycles(CtfDataStream *stream, uint64_t cycles)
         stream->order = ctf_data_stream_order(stream, cycles);
 }
 
-/* A loss begins at CYCLES. */
+/* Sets the begin of a loss to CYCLES. */
 static void stream_set_gap_begin(CtfDataStream *stream, bool has_begin, uint64_t cycles)
 {
         stream_set_cycles(stream, has_begin ? cycles : 0);
@@ -261,7 +263,7 @@ static const CtfDataFile *stream_file(const CtfDataStream *stream)
         return stream->files->pdata[stream->i_file];
 }
 
-/* A layout that was freed may have been where LAYOUT is: slots are counted. */
+/* Slots are counted again, because LAYOUT can lie at the address of a freed layout. */
 static void stream_set_layout(CtfDataStream *stream, CtfLayout *layout)
 {
         stream->layout = layout;
@@ -321,7 +323,7 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
                 cursor->end = packet->content_size;
                 return true;
         }
-        /* A window larger than the packet serves nobody. */
+        /* A window larger than the packet is useless. */
         size = MIN(size, MAX(content, stream->least_window));
         if (size > CTF_MAX_EVENT)
                 return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset,
@@ -359,14 +361,14 @@ static void stream_end_packet(CtfDataStream *stream)
         }
 }
 
-/* The packet's head was read: goes to its first event. */
+/* The packet's head has been read: moves to its first event. */
 static bool stream_begin_packet(CtfDataStream *stream, GError **error)
 {
         const CtfPacket *packet = &stream->packet;
 
-        /* The clock goes on: the time at which a packet begins can be kept in a few bits, too. */
+        /* The clock continues, because the begin of a packet can be stored in a few bits, too. */
         stream->cursor = (CtfCursor){.at = 0, .clock = stream->cursor.clock};
-        /* The header and the context of a packet can be what its events refer to. */
+        /* Events can refer to the header and the context of their packet. */
         if (!stream_fill(stream, 0, stream->least_window, error) ||
             !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots,
                         packet->offset, error))
@@ -432,7 +434,7 @@ void ctf_data_stream_drop_packet(CtfDataStream *stream)
         stream->state = CTF_STREAM_NO_PACKET;
 }
 
-/* True if there is a loss to report: as babeltrace2 counts it. */
+/* True if there is a loss to report, by babeltrace2's count. */
 static bool stream_find_lost_events(CtfDataStream *stream)
 {
         const CtfPacket *packet = &stream->packet, *previous = &stream->previous;
@@ -514,7 +516,7 @@ static bool stream_fail_event(const CtfDataStream *stream, uint64_t at, const Ct
         return false;
 }
 
-/* The next event, or the packet's end. */
+/* Moves to the next event, or to the packet's end. */
 static bool stream_next_event(CtfDataStream *stream, GError **error)
 {
         CtfCursor *cursor = &stream->cursor;
@@ -538,7 +540,10 @@ static bool stream_next_event(CtfDataStream *stream, GError **error)
                         break;
                 if (result != CTF_RUN_SHORT || cursor->end == stream->packet.content_size)
                         return stream_fail_event(stream, at, stream->event, result, error);
-                /* It goes on after the window. An event that begins with it needs a larger one. */
+                /*
+                 * The event continues after the window. If it begins at the window's begin, a
+                 * larger window is needed.
+                 */
                 size = at / 8 == cursor->window_begin ? 2 * stream->n_window : stream->n_window;
                 if (!stream_fill(stream, at / 8, size, error))
                         return false;
@@ -618,7 +623,7 @@ void ctf_data_stream_rewind(CtfDataStream *stream)
         stream->n_events = 0;
 }
 
-/* A text of a fixed length has NULs after it. */
+/* A text of a fixed length is padded with NULs. */
 static Value slot_text(const CtfSlot *slot)
 {
         size_t n = slot->shift ? 0 : strnlen((const char *)slot->data, slot->n);
@@ -645,7 +650,7 @@ CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, 
                 if (value > 0 && value <= INT32_MAX)
                         ret_record->tid = (int32_t)value;
         }
-        /* It is the name of a thread, so without a thread it is of no use. */
+        /* The name is a thread's, so it is useless without the thread. */
         if (ret_record->tid && layout->procname && ctf_class_is_text(layout->procname))
                 ret_record->program = slot_text(&slots[layout->procname->slot]);
         value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER

@@ -8,7 +8,7 @@
 #include <glib.h>
 
 typedef enum CtfError {
-        CTF_ERROR_UNSUPPORTED, /* a valid trace may be this; babeltrace2 may read it */
+        CTF_ERROR_UNSUPPORTED, /* the trace may be valid; babeltrace2 may read it */
         CTF_ERROR_DAMAGED,     /* not a valid trace */
         CTF_ERROR_SYSTEM,      /* a file cannot be read */
 } CtfError;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What the runtime's LTTng provider calls a packed event's fields, without the underscore. */
+/* The fields of a packed event in the runtime's LTTng provider, without the underscore. */
 #define PACKED_LENGTH "length"
 #define PACKED_DATA   "__data__"
 /* lttng-ust's own field for the element count of `__data__`. */
@@ -61,7 +61,7 @@ static bool class_fits(const CtfClass *class, FieldType type)
         return false;
 }
 
-/* Its value is kept while an event is read. */
+/* Marks the class: its value is kept while an event is read. */
 static const CtfClass *layout_keep(CtfClass *class)
 {
         if (class)
@@ -69,7 +69,7 @@ static const CtfClass *layout_keep(CtfClass *class)
         return class;
 }
 
-/* The values of all members of a context are kept, if each is one integer or text. */
+/* Keeps the values of all members of a context, if each is one integer or text. */
 static bool layout_keep_context(CtfClass *context)
 {
         guint i;
@@ -109,7 +109,7 @@ static CtfEncoding event_layout_encoding(CtfEventLayout *layout, const CtfClass 
                 return event->n_fields == 0 ? CTF_ENCODING_PLAIN : CTF_ENCODING_MISMATCH;
         if (event_layout_packed(layout, payload))
                 return CTF_ENCODING_PACKED;
-        /* A member that the row does not have is like a byte left over in a blob. */
+        /* A member missing in the row is like a byte left over in a blob. */
         if (layout->is_later ? payload->members->len < event->n_fields
                              : payload->members->len != event->n_fields)
                 return CTF_ENCODING_MISMATCH;
@@ -124,7 +124,7 @@ static CtfEncoding event_layout_encoding(CtfEventLayout *layout, const CtfClass 
         return CTF_ENCODING_PLAIN;
 }
 
-/* Specific context and payload follow each other: one structure around both is one program. */
+/* Specific context and payload are adjacent: one structure around both gives one program. */
 static CtfProgram *event_layout_compile(CtfTraceClass *trace, CtfEventClass *class,
                                         uint32_t *n_slots, bool is_byte_aligned)
 {
@@ -226,7 +226,7 @@ void ctf_layout_free(CtfLayout *layout)
         g_free(layout);
 }
 
-/* Source over plain CTF fields. */
+/* A field source over plain CTF fields. */
 typedef struct CtfSource {
         Source source;
         const CtfEventLayout *layout;
@@ -241,7 +241,7 @@ static bool ctf_source_number(const CtfClass *class, uint64_t value, uint64_t ma
         return value <= max && !(class->is_signed && (int64_t)value < 0);
 }
 
-/* Elements, little-endian, to the scratch; false if one does not fit into SIZE bytes. */
+/* Copies the elements, little-endian, to the scratch; false if one does not fit into SIZE bytes. */
 static bool ctf_source_array(CtfSource *source, const CtfClass *class, uint64_t count,
                              unsigned size, bool is_signed, Value *ret_value)
 {
@@ -375,7 +375,7 @@ size_t ctf_layout_decode_size(const CtfEventLayout *layout, const CtfSlot *slots
 
         switch (layout->encoding) {
         case CTF_ENCODING_PLAIN:
-                /* The most that texts (3 bytes a byte) and arrays (8 an element) can take. */
+                /* Texts take at most 3 bytes a byte, and arrays 8 bytes an element. */
                 for (i = 0; layout->has_elements && i < layout->event->n_fields; i++)
                         if (layout->fields[i]->kind != CTF_KIND_INTEGER)
                                 size += 8 * slots[layout->fields[i]->slot].n;

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Layout: the compiled programs of one stream class, and where each .NET event has its fields
+ * Layout: the compiled programs of one stream class, and the fields of each .NET event
  *
  * The field source of the decoder (event/decode.h) over raw CTF is here. Both encodings of every
- * row of the event table are accepted, plain CTF fields by name or one packed blob; which one an
- * event class has is found out once.
+ * row of the event table are accepted: plain CTF fields by name, or one packed blob. The encoding
+ * is determined once for each event class.
  */
 
 #include "ctf/program.h"
@@ -29,7 +29,7 @@ typedef struct CtfEventLayout {
         const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
         bool has_elements;                        /* PLAIN: one of them is a text or an array */
         const CtfClass *length, *data;            /* PACKED */
-        void *user;                               /* of whoever reads the trace */
+        void *user;                               /* for the owner of the reader */
 } CtfEventLayout;
 
 typedef struct CtfLayout {
@@ -42,14 +42,14 @@ typedef struct CtfLayout {
         bool is_context_kept; /* all members of the event context are integers or texts in slots */
         GHashTable *events;   /* borrowed id -> owned CtfEventLayout */
         CtfEventLayout *dense[1024]; /* borrowed: the same, of small ids */
-        uint64_t event_id;           /* of events without an id: of the only class, or 0 */
+        uint64_t event_id;           /* of events without an id: the only class, or 0 */
         uint32_t n_head_slots;       /* of the packet header and context */
         uint32_t n_slots;
 } CtfLayout;
 
 /*
- * Compiles a stream class. STREAM's nodes are marked, so each is compiled for one use only. COUNTS
- * is a table of event_counts_new().
+ * Compiles a stream class. STREAM's nodes are marked, so each can be compiled for one use only.
+ * COUNTS is a table of event_counts_new().
  */
 CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse use,
                           GHashTable *counts);
@@ -65,8 +65,8 @@ static inline CtfEventLayout *ctf_layout_event(const CtfLayout *layout, uint64_t
 }
 
 /*
- * Decodes the payload of an event whose values are in SLOTS. The record's views are valid as long
- * as SCRATCH and the bytes that the slots point to.
+ * Decodes the payload of an event whose values are in SLOTS. The record's views are valid while
+ * SCRATCH and the bytes behind the slots are.
  */
 DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slots,
                                DecodeScratch *scratch, Record *record);

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head of a packet of metadata (CTF 1.8, section 7.1): all but the sums is checked. */
+/*
+ * The head of a metadata packet (CTF 1.8, section 7.1): everything except the checksums is
+ * verified.
+ */
 enum {
         PACKET_MAGIC = 0x75d11d57,
         PACKET_HEAD = 37,

@@ -4,26 +4,26 @@
 #include <string.h>
 
 /*
- * Fields are compiled in order. What nobody asks for and has a fixed size becomes one skip with its
- * neighbours, so that the fields of an event that is not wanted cost next to nothing. An array of
- * integers is one step, however long; only arrays of structures, texts and arrays are walked.
+ * Fields are compiled in order. Unused neighbours of fixed size become one skip, so that the fields
+ * of an unwanted event cost next to nothing. An array of integers is one step, however long; only
+ * arrays of structures, texts and arrays are walked.
  */
 
 typedef enum CtfCode {
         CTF_CODE_ALIGN,
         CTF_CODE_SKIP,    /* `size` bits */
         CTF_CODE_NUMBER,  /* an integer of whole bytes, little-endian; to a slot, or to a role */
-        CTF_CODE_INTEGER, /* any other */
+        CTF_CODE_INTEGER, /* any other integer */
         CTF_CODE_STRING,
         CTF_CODE_ELEMENTS, /* integers or floats, one after the other */
-        CTF_CODE_REPEAT,   /* the steps up to `target`, for each element */
-        CTF_CODE_SELECT,   /* goes to an option's steps */
+        CTF_CODE_REPEAT,   /* runs the steps up to `target` for each element */
+        CTF_CODE_SELECT,   /* jumps to an option's steps */
         CTF_CODE_JUMP,
 } CtfCode;
 
 typedef struct CtfStep {
         CtfCode code;
-        uint32_t slot; /* UINT32_MAX: the value is not kept */
+        uint32_t slot; /* UINT32_MAX: do not keep the value */
         uint64_t size; /* in bits: of a skip, an integer, an element */
         unsigned align;
         unsigned shift;      /* of a number: bits of 64 that it does not have */

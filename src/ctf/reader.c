@@ -13,15 +13,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Levels of directories; LTTng's are HOST/SESSION/ust/uid/UID/64-bit and rotation. */
+/* Most levels of directories; LTTng's are HOST/SESSION/ust/uid/UID/64-bit and rotation. */
 #define MAX_LEVELS 64
-/* Streams that keep their file open; the others open it for each window. */
+/* Most streams that keep their file open; others open it for each window. */
 #define MAX_OPEN_FILES 256
-/* Bytes of all windows together, as long as each has LEAST_WINDOW. */
+/* Bytes of all windows together; each has at least LEAST_WINDOW. */
 #define ALL_WINDOWS  (8u << 20)
 #define LEAST_WINDOW (8u << 10)
 
-/* One directory with a metadata file. */
+/* A directory with a metadata file. */
 typedef struct TraceDirectory {
         char *path;           /* owned */
         CtfTraceClass *trace; /* owned */
@@ -35,12 +35,13 @@ typedef struct DirectoryId {
 struct CtfReader {
         EventUse use;
         bool has_others;
-        GHashTable *visited;    /* owned DirectoryId of each directory: links can lead back */
+        GHashTable *visited;    /* owned DirectoryId of each directory, because links can form
+                                 * cycles */
         GPtrArray *directories; /* owned TraceDirectory */
         GPtrArray *streams;     /* owned CtfDataStream */
-        GPtrArray *heap;        /* borrowed: those with an item, the earliest first */
-        int64_t next_order;     /* of the others' earliest, or less; INT64_MAX: none */
-        CtfDataStream *current; /* borrowed: the one whose item was returned last */
+        GPtrArray *heap;        /* borrowed: streams with an item, earliest first */
+        int64_t next_order;     /* of the earliest item of the others, or less; INT64_MAX: none */
+        CtfDataStream *current; /* borrowed: the stream of the item returned last */
         GHashTable *counts;     /* owned */
         DecodeScratch scratch;
         uint64_t n_bytes; /* of all stream files */
@@ -99,7 +100,7 @@ static gboolean directory_id_equal(const void *a, const void *b)
         return x->inode == y->inode && x->device == y->device;
 }
 
-/* False if the directory was visited before. */
+/* False if the directory has been visited before. */
 static bool reader_visit(CtfReader *reader, const struct stat *st)
 {
         DirectoryId *id = g_new(DirectoryId, 1);
@@ -108,7 +109,7 @@ static bool reader_visit(CtfReader *reader, const struct stat *st)
         return g_hash_table_add(reader->visited, id);
 }
 
-/* A part that cannot be read may have events: then nothing is read. */
+/* An unreadable part may contain events: then nothing is read. */
 static bool fail_unreadable(GError **error, const char *path)
 {
         g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM,
@@ -120,12 +121,12 @@ static bool fail_unreadable(GError **error, const char *path)
 
 static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error);
 
-/* Looks at one entry of a directory that is not itself a trace. */
+/* Handles one entry of a directory that is not itself a trace. */
 static bool reader_find_below(CtfReader *reader, const char *path, unsigned level, GError **error)
 {
         struct stat st;
 
-        if (stat(path, &st) < 0) /* what a link leads to may be gone */
+        if (stat(path, &st) < 0) /* the target of a link may be gone */
                 return errno == ENOENT || errno == ELOOP || fail_unreadable(error, path);
         if (!S_ISDIR(st.st_mode) || !reader_visit(reader, &st))
                 return true;
@@ -137,7 +138,10 @@ static bool reader_find_below(CtfReader *reader, const char *path, unsigned leve
         return reader_find(reader, path, level, error);
 }
 
-/* Finds the directories of traces: PATH, or those below. A trace has no other below it. */
+/*
+ * Finds the directories of traces: PATH itself, or directories below it. A trace contains no other
+ * trace.
+ */
 static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error)
 {
         g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
@@ -169,8 +173,8 @@ static bool fail_in(GError **error, const char *path)
 }
 
 /*
- * The same trace can be in several directories if it has an identity. What it was converted to is
- * not the same, for babeltrace2 too.
+ * A trace with an identity can lie in several directories. A conversion of it is another trace, as
+ * for babeltrace2.
  */
 static bool stream_is_of_trace(const CtfDataStream *stream, const CtfTraceClass *trace)
 {
@@ -204,8 +208,8 @@ static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
 }
 
 /*
- * Looks at each packet's head, so that a file that is not whole is refused before any event.
- * *RET_LAST: the latest time at which one begins.
+ * Reads each packet's head, so that a truncated file is refused before any event. *RET_LAST: the
+ * latest begin of a packet.
  */
 static bool reader_check_packets(int fd, uint64_t size, CtfLayout **layout, CtfPacket *ret_first,
                                  uint64_t *ret_last, GError **error)
@@ -225,7 +229,7 @@ static bool reader_check_packets(int fd, uint64_t size, CtfLayout **layout, CtfP
         return true;
 }
 
-/* *N_FILES, of those with data, numbers the streams whose packets do not. */
+/* *N_FILES counts files with data: it numbers a stream whose packets have no number. */
 static bool reader_add_file(CtfReader *reader, const TraceDirectory *directory, const char *name,
                             uint64_t *n_files, GError **error)
 {
@@ -289,7 +293,7 @@ static bool reader_open_directory(CtfReader *reader, TraceDirectory *directory, 
                 const char *name = names->pdata[i];
                 struct stat st;
 
-                /* Hidden files are none, for babeltrace2 too. */
+                /* Hidden files are no streams, as for babeltrace2. */
                 if (name[0] == '.' || !strcmp(name, "metadata") || fstatat(fd, name, &st, 0) < 0 ||
                     !S_ISREG(st.st_mode))
                         continue;
@@ -345,7 +349,7 @@ static void heap_sift_down(GPtrArray *heap, guint i)
         }
 }
 
-/* The first stream's item has changed: finds the first one again. */
+/* Restores the order after a change of the first stream's item. */
 static void reader_sort_first(CtfReader *reader)
 {
         const GPtrArray *heap = reader->heap;
@@ -358,7 +362,7 @@ static void reader_sort_first(CtfReader *reader)
                         MIN(reader->next_order, ((const CtfDataStream *)heap->pdata[i])->order);
 }
 
-/* Goes to the next item of a stream. */
+/* Moves a stream to its next item. */
 static bool reader_advance(CtfReader *reader, CtfDataStream *stream, GError **error)
 {
         const CtfDataFile *file;
@@ -369,7 +373,7 @@ static bool reader_advance(CtfReader *reader, CtfDataStream *stream, GError **er
         return fail_in(error, file->path);
 }
 
-/* However many streams there are, they take little memory and few descriptors. */
+/* Bounds memory and descriptors, however many streams there are. */
 static void reader_share_memory(CtfReader *reader)
 {
         guint i, n = MAX(reader->streams->len, 1);
@@ -388,7 +392,7 @@ static bool reader_find_in(CtfReader *reader, const char *path, GError **error)
         struct stat st;
 
         if (stat(path, &st) == 0 && !reader_visit(reader, &st))
-                return true; /* another path leads to it */
+                return true; /* another path leads to the same directory */
         if (!reader_find(reader, path, 0, error))
                 return false;
         if (reader->directories->len == n_before) {
@@ -399,7 +403,7 @@ static bool reader_find_in(CtfReader *reader, const char *path, GError **error)
         return true;
 }
 
-/* Each stream's first item. */
+/* Moves each stream to its first item. */
 static bool reader_begin(CtfReader *reader, GError **error)
 {
         guint i;
@@ -503,7 +507,7 @@ CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GEr
                 if (!reader_advance(reader, stream, error))
                         return CTF_READ_ERROR;
                 if (stream->item == CTF_ITEM_END) {
-                        /* It is reported, and leaves the heap with the next call. */
+                        /* The stream leaves the heap; its end is returned as an item. */
                         g_ptr_array_remove_index_fast(reader->heap, 0);
                         reader_sort_first(reader);
                         *ret_stream = reader->current = stream;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A structure that is being walked, and which of its members. */
+/* A structure being walked, and the present member. */
 typedef struct ResolveFrame {
         const CtfClass *structure;
         guint index;
@@ -13,7 +13,7 @@ typedef struct ResolveFrame {
 
 typedef struct CtfResolver {
         CtfClass *roots[_CTF_SCOPE_MAX]; /* NULL: the event has none */
-        CtfScope scope;                  /* of the root that is walked */
+        CtfScope scope;                  /* of the root being walked */
         ResolveFrame frames[CTF_MAX_DEPTH * 2];
         unsigned n_frames;
         const char *event; /* for messages */
@@ -41,7 +41,10 @@ static int member_index(const CtfClass *class, const char *declared)
         return -1;
 }
 
-/* The field at PATH below STRUCTURE, whose frame is number FRAME if it is being walked, else -1. */
+/*
+ * The field at PATH below STRUCTURE; FRAME is the number of its frame if it is being walked, else
+ * -1.
+ */
 static CtfClass *resolver_descend(const CtfResolver *resolver, CtfClass *structure, int frame,
                                   char **path)
 {
@@ -52,7 +55,7 @@ static CtfClass *resolver_descend(const CtfResolver *resolver, CtfClass *structu
 
                 if (i < 0)
                         return NULL;
-                /* What is read later has no value yet. */
+                /* A field that is read later has no value yet. */
                 if (frame >= 0 && frame < (int)resolver->n_frames &&
                     resolver->frames[frame].structure == class) {
                         guint now = resolver->frames[frame].index;
@@ -63,7 +66,7 @@ static CtfClass *resolver_descend(const CtfResolver *resolver, CtfClass *structu
                 } else {
                         frame = -1;
                 }
-                /* On the way to what is walked: through this element, and this option. */
+                /* On the way to the present field: through this element, and this option. */
                 class = frame > 0 && frame < (int)resolver->n_frames
                                 ? (CtfClass *)resolver->frames[frame].structure
                                 : g_array_index(class->members, CtfMember, i).class;
@@ -79,7 +82,7 @@ static CtfClass *resolver_in_scope(const CtfResolver *resolver, CtfScope scope, 
                                 path);
 }
 
-/* "stream.event.header.id" and the like: *PATH goes past the name of the scope. */
+/* Parses "stream.event.header.id" and the like: *PATH moves past the name of the scope. */
 static CtfScope resolver_named_scope(char ***path)
 {
         static const struct {
@@ -146,7 +149,7 @@ static bool resolver_refer(CtfResolver *resolver, CtfClass *class)
                 return resolver_fail(resolver, CTF_ERROR_DAMAGED, "no earlier integer of the name",
                                      class->path);
         class->reference = found;
-        found->slot = 0; /* its value is kept */
+        found->slot = 0; /* keep its value */
         return true;
 }
 

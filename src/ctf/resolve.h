@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Resolving: the field that gives the length of each sequence and selects each variant's option
- */
+/* Resolving: finds the field with the length of each sequence, and the selector of each variant */
 
 #include "ctf/class.h"
 

@@ -34,14 +34,14 @@ static int compare_packets(const void *a, const void *b)
 
         if (!order)
                 order = compare_u64(x->sequence_number, y->sequence_number);
-        if (!order) /* one without events ends at once */
+        if (!order) /* a file without events ends at once */
                 order = compare_u64(x->end, y->end);
         if (!order)
                 order = strcmp(x->file->path, y->file->path);
         return order ? order : compare_u64(x->offset, y->offset);
 }
 
-/* What babeltrace2 takes for the same packet: it lies in two snapshots. */
+/* True for the same packet, by babeltrace2's rule: two snapshots contain it. */
 static bool is_same_packet(const FilePacket *a, const FilePacket *b)
 {
         return a->begin == b->begin && a->end == b->end && a->size == b->size &&
@@ -78,7 +78,7 @@ static bool add_packets(GArray *packets, const CtfDataFile *file, GError **error
         return true;
 }
 
-/* Packets that follow each other in one file are one piece of it. */
+/* Joins consecutive packets of one file to one piece. */
 static void add_piece(GPtrArray *pieces, const FilePacket *packet)
 {
         CtfDataFile *last = pieces->len ? pieces->pdata[pieces->len - 1] : NULL, *piece;
@@ -96,7 +96,7 @@ static void add_piece(GPtrArray *pieces, const FilePacket *packet)
         g_ptr_array_add(pieces, piece);
 }
 
-/* The files overlap: packet by packet, each once. */
+/* The files overlap: divides the stream into packets, each once. */
 static bool stream_divide_files(CtfDataStream *stream, GError **error)
 {
         g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(FilePacket));

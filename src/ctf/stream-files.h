@@ -4,8 +4,8 @@
 /*
  * The files of a stream, in the order of their packets
  *
- * A session that was rotated has a stream in several files, one after the other. Snapshots of one
- * session overlap: the same packet can be in several of them, and is read once.
+ * A stream of a rotated session has several consecutive files. Snapshots of one session overlap:
+ * several of them can contain the same packet, which is read once.
  */
 
 #include "ctf/data-stream.h"

@@ -53,7 +53,7 @@ static bool tsdl_lexer_skip_blanks(TsdlLexer *lexer)
         return true;
 }
 
-/* The character after a backslash, and digits of it. */
+/* The character for a backslash and the next character or digits. */
 static char tsdl_lexer_escape(TsdlLexer *lexer)
 {
         static const char FROM[] = "abfnrtv", TO[] = "\a\b\f\n\r\t\v";

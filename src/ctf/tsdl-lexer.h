@@ -18,7 +18,7 @@ typedef enum TsdlTokenType {
         TSDL_TYPE_ASSIGN, /* := */
         TSDL_ELLIPSIS,    /* ... */
         TSDL_PUNCTUATION, /* any other character: `punctuation` */
-        TSDL_ERROR,       /* what no token begins with, or a text or comment without an end */
+        TSDL_ERROR, /* a character that begins no token, or a text or comment without an end */
 } TsdlTokenType;
 
 typedef struct TsdlToken {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The parser of TSDL: its tokens and values, and the types that fields have
+ * The parser of TSDL: tokens, values, and types of fields
  *
  * Internal to tsdl*.c. Functions that return false or NULL have set the error.
  */
@@ -11,7 +11,7 @@
 #include "ctf/error.h"
 #include "ctf/tsdl-lexer.h"
 
-/* What a name in the type table stands for: each of these has names of its own. */
+/* The name spaces of the type table. */
 typedef enum TsdlNameSpace {
         TSDL_ALIAS,
         TSDL_STRUCT,
@@ -25,9 +25,9 @@ typedef struct TsdlType {
         CtfClass *class;
 } TsdlType;
 
-/* The attributes of an integer as they were read once, to be known by their text the next time. */
+/* The attributes of an integer, parsed once, and found by their text the next time. */
 typedef struct TsdlSeenInteger {
-        const char *text; /* borrowed: what follows the '{', with the '}' */
+        const char *text; /* borrowed: the text after the '{', with the '}' */
         size_t n;
         unsigned n_lines;
         CtfClass class;
@@ -35,16 +35,16 @@ typedef struct TsdlSeenInteger {
 
 typedef struct TsdlParser {
         TsdlLexer lexer;
-        TsdlToken token; /* the next one */
+        TsdlToken token; /* the next token */
         CtfTraceClass *trace;
         GArray *types; /* owned, of TsdlType: the innermost scope's last */
-        GArray *seen; /* owned, of TsdlSeenInteger, as long as the trace's byte order is the same */
-        GString *key; /* owned: of an attribute */
+        GArray *seen;  /* owned, of TsdlSeenInteger; cleared when the trace's byte order changes */
+        GString *key;  /* owned: of an attribute */
         unsigned depth;
         GError **error;
 } TsdlParser;
 
-/* What follows a "=": an integer, a text, or names with points between them. */
+/* The value after a "=": an integer, a text, or names with points between them. */
 typedef struct TsdlValue {
         bool is_integer;
         bool is_negative;
@@ -53,31 +53,31 @@ typedef struct TsdlValue {
         bool is_string;
 } TsdlValue;
 
-/* Sets the error, if none is set yet, with the line; returns false. */
+/* Sets the error, with the line, unless one is set; returns false. */
 bool tsdl_fail(TsdlParser *parser, CtfError code, const char *what);
-/* Goes to the next token. */
+/* Moves to the next token. */
 bool tsdl_advance(TsdlParser *parser);
 bool tsdl_is(const TsdlParser *parser, char punctuation);
 bool tsdl_is_word(const TsdlParser *parser, const char *word);
-/* Goes past that punctuation; it is an error if it is not there. */
+/* Skips that punctuation; its absence is an error. */
 bool tsdl_expect(TsdlParser *parser, char punctuation);
-/* Goes past that punctuation if it is there. */
+/* Skips that punctuation, if it is there. */
 bool tsdl_accept(TsdlParser *parser, char punctuation);
 
-/* Appends NAME.NAME..., with CTF_PATH_SEPARATOR for the points. */
+/* Appends NAME.NAME..., with CTF_PATH_SEPARATOR in place of the points. */
 bool tsdl_path(TsdlParser *parser, GString *path);
 bool tsdl_value(TsdlParser *parser, TsdlValue *ret_value);
 bool tsdl_unsigned(TsdlParser *parser, const TsdlValue *value, uint64_t max, uint64_t *ret_number);
 bool tsdl_signed(TsdlParser *parser, const TsdlValue *value, int64_t *ret_number);
 bool tsdl_boolean(TsdlParser *parser, const TsdlValue *value, bool *ret_value);
 bool tsdl_byte_order(TsdlParser *parser, const TsdlValue *value, bool *ret_is_big_endian);
-/* { KEY = VALUE; ...: up to the '}', which is the next token then. */
+/* Parses { KEY = VALUE; ...: up to the '}', which is the next token then. */
 bool tsdl_attributes(TsdlParser *parser,
                      bool (*set)(TsdlParser *parser, const char *key, const TsdlValue *value,
                                  void *data),
                      void *data);
 
-/* A type specifier: a field class of its own. */
+/* Parses a type specifier to a new field class. */
 CtfClass *tsdl_type(TsdlParser *parser);
-/* What follows the word "typealias". */
+/* Parses the rest of a "typealias". */
 bool tsdl_typealias(TsdlParser *parser);

@@ -12,7 +12,7 @@ static CtfClass *tsdl_new(TsdlParser *parser, CtfKind kind)
         return class;
 }
 
-/* Each use of a name is a field class of its own: its role and its value are its own. */
+/* Each use of a name is a new field class, with its own role and value. */
 static CtfClass *tsdl_copy(TsdlParser *parser, const CtfClass *class)
 {
         CtfClass *copy = tsdl_new(parser, class->kind);
@@ -158,10 +158,10 @@ static bool tsdl_set_integer(TsdlParser *parser, const char *key, const TsdlValu
         return true; /* others are for people */
 }
 
-/* LTTng repeats the attributes with each field, and there are few different ones. */
+/* Most attributes kept: LTTng repeats them with each field, and there are few different ones. */
 #define MAX_SEEN 64
 
-/* Takes the attributes that follow, if their text was seen before. */
+/* Takes the next attributes, if their text is among those kept. */
 static bool tsdl_integer_seen(TsdlParser *parser, CtfClass *class)
 {
         TsdlLexer *lexer = &parser->lexer;
@@ -264,7 +264,10 @@ static CtfClass *tsdl_string(TsdlParser *parser)
         return class;
 }
 
-/* NAME[LENGTH]... after a type: the class of the field. The first dimension is the outermost. */
+/*
+ * Parses NAME[LENGTH]... after a type: the class of the field. The first dimension is the
+ * outermost.
+ */
 static CtfClass *tsdl_dimensions(TsdlParser *parser, CtfClass *element)
 {
         CtfClass *class;

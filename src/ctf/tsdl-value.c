@@ -40,13 +40,13 @@ bool tsdl_expect(TsdlParser *parser, char punctuation)
         return tsdl_advance(parser);
 }
 
-/* Goes past the token if it is that one. */
+/* Skips the token, if it is that punctuation. */
 bool tsdl_accept(TsdlParser *parser, char punctuation)
 {
         return tsdl_is(parser, punctuation) && tsdl_advance(parser);
 }
 
-/* NAME or NAME.NAME...; with '->' for '.' as an old dialect has it. */
+/* NAME or NAME.NAME...; an old dialect has '->' in place of '.'. */
 bool tsdl_path(TsdlParser *parser, GString *path)
 {
         for (;;) {

@@ -6,14 +6,14 @@
 #include <limits.h>
 #include <string.h>
 
-/* What a block declares: a type or a value for each of its keys. */
+/* The declaration made by a block: a type or a value for each of its keys. */
 typedef struct TsdlBlock TsdlBlock;
 struct TsdlBlock {
         bool (*set_type)(TsdlParser *parser, TsdlBlock *block, const char *key, CtfClass *class);
         bool (*set_value)(TsdlParser *parser, TsdlBlock *block, const char *key,
                           const TsdlValue *value);
         CtfClock *clock;
-        CtfStreamClass stream; /* without its table: what it is to be */
+        CtfStreamClass stream; /* the declared stream class, without its table */
         CtfEventClass event;
         bool has_event_stream_id;
         uint64_t event_stream_id;
@@ -61,7 +61,7 @@ static bool tsdl_block(TsdlParser *parser, TsdlBlock *block)
         return tsdl_advance(parser);
 }
 
-/* A member's role by its name, where the specification gives names a meaning. */
+/* The role of a member by its name, from the specification. */
 typedef struct TsdlRole {
         const char *name;
         CtfRole role;
@@ -220,7 +220,7 @@ static bool tsdl_set_event_value(TsdlParser *parser, TsdlBlock *block, const cha
         return true;
 }
 
-/* In an event's header, integers named "id" say which event it is, also inside of a variant. */
+/* In an event's header, integers named "id" select the event's class, even inside of a variant. */
 static void tsdl_set_header_roles(CtfClass *class)
 {
         guint i;
@@ -280,7 +280,7 @@ static bool tsdl_stream_block(TsdlParser *parser)
         return true;
 }
 
-/* The id of the one stream that is declared, else 0. */
+/* The id of the only declared stream, else 0. */
 static uint64_t tsdl_only_stream_id(const CtfTraceClass *trace)
 {
         GHashTableIter iter;
@@ -348,7 +348,10 @@ static bool tsdl_top(TsdlParser *parser)
         return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED, "a declaration that clrsym does not know");
 }
 
-/* What CLASS is mapped to. A stream has one clock; *CLOCK is the one that it is known to have. */
+/*
+ * Finds the clock that CLASS is mapped to. A stream has one clock; *CLOCK is the clock known so
+ * far.
+ */
 static bool tsdl_find_clock(TsdlParser *parser, const CtfTraceClass *trace, const CtfClass *class,
                             const CtfClock **clock)
 {
@@ -389,7 +392,7 @@ static bool tsdl_has_time(const CtfClass *class)
         return false;
 }
 
-/* Times that are not mapped to a clock: they are the only one's, or an own one's, in ns. */
+/* Times without a mapping belong to the only clock, or to a new one in ns. */
 static bool tsdl_only_clock(TsdlParser *parser, CtfTraceClass *trace, const CtfClock **ret_clock)
 {
         CtfClock *clock;
@@ -406,7 +409,7 @@ static bool tsdl_only_clock(TsdlParser *parser, CtfTraceClass *trace, const CtfC
         return true;
 }
 
-/* A clock goes on with what is mapped to it; the reader looks for that where times are, only. */
+/* True if a clock is mapped to a field of CLASS. The reader updates clocks only at times. */
 static bool tsdl_has_clock(const CtfClass *class)
 {
         guint i;
@@ -445,7 +448,7 @@ static bool tsdl_has_clock_elsewhere(const CtfStreamClass *stream)
         return tsdl_has_clock(stream->event_context);
 }
 
-/* TSDL names no default clock: a stream's is the one that its times are mapped to. */
+/* TSDL names no default clock: a stream's clock is the one of its times. */
 static bool tsdl_set_clock_of(TsdlParser *parser, CtfTraceClass *trace, CtfStreamClass *stream)
 {
         const CtfClock *clock = NULL;
@@ -471,7 +474,7 @@ static bool tsdl_set_clocks(TsdlParser *parser, CtfTraceClass *trace)
         void *value;
         guint i;
 
-        /* Old LTTng does not say of its clock that it is absolute. */
+        /* Old LTTng does not declare that its clock is absolute. */
         for (i = 0; tracer && tracer->text && g_str_has_prefix(tracer->text, "lttng") &&
                     i < trace->clocks->len;
              i++) {

@@ -4,8 +4,8 @@
 /*
  * TSDL: the text metadata of CTF 1.8, as every LTTng since 2.0 writes it
  *
- * What the language has and LTTng never writes (pointers, variants without a selector) is refused
- * with its name and line.
+ * Parts of the language that LTTng never writes (pointers, variants without a selector) are refused
+ * with name and line.
  */
 
 #include "ctf/class.h"
