@@ -4,7 +4,7 @@
 /*
  * Cursor: reads little-endian numbers from bytes that may end anywhere
  *
- * What is not there reads as 0 and sets is_short; a caller looks at that once, after a whole
+ * A read past the end yields 0 and sets is_short; a caller checks that once, after a whole
  * structure.
  */
 
@@ -69,7 +69,7 @@ static inline uint64_t nettrace_u64(NettraceCursor *cursor)
         return nettrace_number(cursor, 8);
 }
 
-/* LEB128, unsigned. One that is longer than 10 bytes, or over 64 bits, is as if it were cut off. */
+/* LEB128, unsigned. A number longer than 10 bytes, or over 64 bits, counts as truncated. */
 static inline uint64_t nettrace_varint(NettraceCursor *cursor)
 {
         uint64_t value = 0;

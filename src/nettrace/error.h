@@ -8,7 +8,7 @@
 #include <glib.h>
 
 typedef enum NettraceError {
-        NETTRACE_ERROR_FORMAT,  /* not nettrace, or a version that is not known */
+        NETTRACE_ERROR_FORMAT,  /* not nettrace, or an unknown version */
         NETTRACE_ERROR_DAMAGED, /* not a valid stream */
 } NettraceError;
 

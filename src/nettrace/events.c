@@ -2,14 +2,14 @@
 #include "nettrace/events.h"
 
 enum {
-        SIZE_HEADER = 20, /* of a block: at least; its size is its first field */
+        SIZE_HEADER = 20, /* of a block: the minimum; its first field is its size */
         SIZE_GUID = 16,
         FLAG_COMPRESSED = 1, /* of a block */
         VERSION_OF_LABELS = 6,
         ALIGNMENT = 4,
 };
 
-/* Which fields a compressed header has. */
+/* The fields of a compressed header. */
 enum {
         HAS_METADATA_ID = 0x01,
         HAS_SEQUENCE = 0x02, /* and capture thread, and processor */
@@ -80,7 +80,7 @@ static void events_take_whole(NettraceEvents *events)
         NettraceCursor *cursor = &events->cursor;
         NettraceEvent *event = &events->event;
 
-        nettrace_u32(cursor); /* the size of what follows, which says nothing new */
+        nettrace_u32(cursor); /* the size of the rest, which is known */
         event->metadata_id = nettrace_u32(cursor);
         event->is_sorted = event->metadata_id & SORTED_METADATA_ID;
         event->metadata_id &= ~SORTED_METADATA_ID;
@@ -97,7 +97,9 @@ static void events_take_whole(NettraceEvents *events)
         event->n_payload = nettrace_u32(cursor);
         event->payload = nettrace_bytes(cursor, event->n_payload);
         if (events->version < VERSION_OF_LABELS && !cursor->is_short)
-                /* Blocks begin at a multiple of 4 in the stream. The last one may be cut off. */
+                /*
+                 * Blocks begin at a multiple of 4 in the stream. The last block may be truncated.
+                 */
                 cursor->at += MIN(nettrace_left(cursor),
                                   (size_t)(-(uint64_t)(cursor->at - events->begin) % ALIGNMENT));
 }

@@ -4,8 +4,8 @@
 /*
  * Events: the headers and payloads in a block of events
  *
- * The blocks of metadata of versions 4 and 5 have the same layout. A header leaves out what is
- * equal in the event before it in its block (flag 1 of the block), or has everything.
+ * The blocks of metadata of versions 4 and 5 have the same layout. A header omits the values of the
+ * previous event in its block (flag 1 of the block), or is complete.
  */
 
 #include "nettrace/cursor.h"
@@ -17,11 +17,11 @@ typedef struct NettraceEvent {
         uint32_t metadata_id; /* 0 in a block of metadata */
         uint32_t sequence;    /* number of the event in its capture thread and session, from 1 */
         uint64_t capture_thread;
-        uint64_t thread;    /* that the event is about; in version 6 both are indexes */
+        uint64_t thread;    /* the event's subject; in version 6 both are indexes */
         uint32_t processor; /* NETTRACE_NO_PROCESSOR: not recorded */
-        uint32_t stack_id;  /* 0: it has none */
+        uint32_t stack_id;  /* 0: no stack */
         uint64_t ticks;
-        bool is_sorted; /* no event after it in the stream is of an earlier time */
+        bool is_sorted; /* no later event in the stream is older */
         const uint8_t *payload;
         uint32_t n_payload;
 } NettraceEvent;
@@ -32,19 +32,19 @@ typedef struct NettraceEvents {
         const uint8_t *begin;
         unsigned version;
         bool is_compressed;
-        NettraceEvent event; /* the last one */
+        NettraceEvent event; /* the latest one */
 } NettraceEvents;
 
-/* Begins with a block of kind EVENT or METADATA. False: its header is damaged. */
+/* Begins a block of kind EVENT or METADATA. False: its header is damaged. */
 bool nettrace_events_init(NettraceEvents *events, const NettraceBlock *block, unsigned version);
 
 typedef enum NettraceEventsResult {
-        NETTRACE_EVENTS_ONE, /* events->event is the next */
+        NETTRACE_EVENTS_ONE, /* events->event is the next one */
         NETTRACE_EVENTS_END,
         NETTRACE_EVENTS_DAMAGED,
 } NettraceEventsResult;
 
 NettraceEventsResult nettrace_events_next(NettraceEvents *events);
 
-/* Where in the stream it is. */
+/* Its offset in the stream. */
 uint64_t nettrace_events_offset(const NettraceEvents *events);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * File: pushes a file into a nettrace reader, piece by piece
- */
+/* File: pushes a file into a nettrace reader, piece by piece */
 
 #include "nettrace/reader.h"
 
@@ -14,7 +12,7 @@ typedef struct NettraceFile {
         uint8_t *piece; /* owned */
 } NettraceFile;
 
-/* True if the file FD, which is at its begin and stays there, begins as nettrace does. */
+/* True if the file FD, which is at its begin and stays there, begins like nettrace. */
 bool nettrace_file_is(int fd);
 
 /* Takes over FD, a file at its begin. False with ERROR set: then FD is closed. */
@@ -27,5 +25,5 @@ typedef enum NettraceFileResult {
         NETTRACE_FILE_ERROR,
 } NettraceFileResult;
 
-/* Pushes the next piece. The reader is to be emptied after each. ERROR does not name the file. */
+/* Pushes the next piece. Empty the reader after each. ERROR does not name the file. */
 NettraceFileResult nettrace_file_push(NettraceFile *file, NettraceReader *reader, GError **error);

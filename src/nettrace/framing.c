@@ -13,7 +13,7 @@ enum {
         SIZE_MAGIC = 8,
         SIZE_HEAD_OBJECTS = 32, /* of versions 4 and 5 */
         SIZE_HEAD_BLOCKS = 20,  /* of version 6 */
-        SIZE_TRACE = 48,        /* the trace's object: it has no size of its own */
+        SIZE_TRACE = 48,        /* the object Trace, which has no size field */
         MAX_NAME = 64,          /* of an object's type */
         ALIGNMENT = 4,
         VERSION_OF_OBJECTS = 5, /* the latest */
@@ -90,7 +90,7 @@ static NettraceFrame framing_refuse_version(GError **error, unsigned version)
         return framing_refuse(error, what);
 }
 
-/* The bytes that are not done yet. */
+/* The bytes not yet handled. */
 static NettraceCursor framing_cursor(const NettraceFraming *framing)
 {
         const uint8_t *data = framing->input->data; /* NULL before the first byte */
@@ -99,7 +99,7 @@ static NettraceCursor framing_cursor(const NettraceFraming *framing)
                                framing->input->len - framing->n_used);
 }
 
-/* Marks as done what is before CURSOR. */
+/* Marks the bytes before CURSOR as handled. */
 static void framing_use(NettraceFraming *framing, const NettraceCursor *cursor)
 {
         framing->n_used = (size_t)(cursor->at - framing->input->data);
@@ -118,7 +118,7 @@ static NettraceFrame framing_take_head(NettraceFraming *framing, GError **error)
         if (length == 0) {
                 uint32_t version = nettrace_u32(&cursor);
 
-                nettrace_u32(&cursor); /* the minor version changes nothing for a reader */
+                nettrace_u32(&cursor); /* the minor version does not matter to a reader */
                 if (cursor.is_short)
                         return NETTRACE_FRAME_MORE;
                 if (version != VERSION_OF_BLOCKS)
@@ -174,7 +174,7 @@ static NettraceBlockKind object_kind(const uint8_t *name, size_t n)
         return NETTRACE_BLOCK_OTHER;
 }
 
-/* Goes to the content of a block, after its size and the padding. */
+/* Moves to the content of a block, after its size and the padding. */
 static bool framing_take_size(const NettraceFraming *framing, NettraceCursor *cursor,
                               NettraceBlock *block)
 {
@@ -237,7 +237,7 @@ static NettraceFrame framing_next_object(NettraceFraming *framing, NettraceBlock
         return NETTRACE_FRAME_BLOCK;
 }
 
-/* True if the head may come again: at its first byte, before any block. */
+/* True if the head may be repeated here: at the first byte, before any block. */
 static bool framing_is_at_second_head(const NettraceFraming *framing)
 {
         NettraceCursor cursor = framing_cursor(framing);

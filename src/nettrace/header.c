@@ -8,10 +8,10 @@
 #define NS_PER_SECOND 1000000000
 #define NS_PER_MS     1000000
 
-/* Most of them are not about the process. */
+/* Most texts: most of them do not concern the process. */
 #define MAX_TEXTS 4096
 
-/* Realtime in ns of eight numbers, as Windows writes them. False: it is not a time. */
+/* Converts eight numbers in Windows' order to realtime in ns. False: the numbers are no time. */
 static bool header_read_realtime(NettraceCursor *cursor, int64_t *ret_ns)
 {
         unsigned year = nettrace_u16(cursor), month = nettrace_u16(cursor);
@@ -42,7 +42,7 @@ static bool header_key_is(const char *key, size_t n, const char *name)
         return n == strlen(name) && !memcmp(key, name, n);
 }
 
-/* The texts of version 6. False: they are damaged. */
+/* Reads the texts of version 6. False: they are damaged. */
 static bool header_read_texts(NettraceCursor *cursor, NettraceHeader *header)
 {
         uint32_t n = nettrace_u32(cursor);

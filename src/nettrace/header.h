@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Header: what a stream says of itself: its process, its clock, when it began
- */
+/* Header: a stream's process, clock and begin */
 
 #include "event/stream.h"
 #include "nettrace/framing.h"
@@ -14,9 +12,9 @@ typedef struct NettraceHeader {
         uint64_t frequency;   /* ticks a second of that clock: the runtime's is 1000000000 */
         int64_t clock_offset; /* realtime less that clock, ns; good to a millisecond */
         uint32_t pointer_size;
-        uint64_t sample_ns; /* between two samples of a CPU; 0: not known */
+        uint64_t sample_ns; /* ns between two samples of a CPU; 0: not known */
         int32_t pid;        /* in the pid namespace of the process; 0: of several processes */
-        uint8_t digest[16]; /* of all of it: two sessions have different ones */
+        uint8_t digest[16]; /* of the whole header, which differs between two sessions */
 } NettraceHeader;
 
 /* Reads a block of kind TRACE. False: it is damaged. */
@@ -30,5 +28,5 @@ static inline uint64_t nettrace_header_ns(const NettraceHeader *header, uint64_t
         return (uint64_t)((unsigned __int128)ticks * 1000000000 / header->frequency);
 }
 
-/* The one stream that the tracker has of it. Owned by the caller. */
+/* The identity of the tracker's one stream for it. Owned by the caller. */
 StreamIdentity *nettrace_header_identity(const NettraceHeader *header);

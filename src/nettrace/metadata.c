@@ -7,7 +7,7 @@
 #define DOTNET_PREFIX  "Microsoft-Windows-"
 #define RUNTIME_PREFIX DOTNET_PREFIX "DotNETRuntime"
 
-/* Bytes of a name that are shown of a provider or an event without a row. */
+/* Bytes shown of the name of a provider, or of an event without a row. */
 #define MAX_NAME 100
 
 /* Kinds of optional metadata in version 6. */
@@ -22,7 +22,7 @@ typedef enum OptionalKind {
         OPTIONAL_VERSION = 9,
 } OptionalKind;
 
-/* What a row says of an event. */
+/* The description of an event in a row. */
 typedef struct MetadataRow {
         uint32_t id;
         const char *provider; /* not terminated, UTF-8 */
@@ -60,7 +60,7 @@ const NettraceMetadata *nettrace_metadata_get(const NettraceMetadataTable *table
         return g_hash_table_lookup(table->by_id, GUINT_TO_POINTER(id));
 }
 
-/* The row of the event table. A version that the stream does not have is the latest. */
+/* The row of the event table. If the stream has no version, the latest. */
 static const Event *row_event(const MetadataRow *row, Provider provider, bool *ret_is_later)
 {
         unsigned version;
@@ -95,7 +95,7 @@ static bool row_is_of(const MetadataRow *row, Provider provider)
         return row->n_provider == n && !memcmp(row->provider, PROVIDERS[provider], n);
 }
 
-/* As LTTng names events: PROVIDER:NAME; those without a row by their numbers. */
+/* In LTTng's form, PROVIDER:NAME; events without a row have numbers in place of names. */
 static char *row_name(const MetadataRow *row, const Event *event)
 {
         const size_t n_prefix = strlen(DOTNET_PREFIX);
@@ -113,7 +113,7 @@ static const char *cursor_take_text(NettraceCursor *cursor, size_t *ret_n)
         return (const char *)nettrace_bytes(cursor, *ret_n);
 }
 
-/* Does the stream describe the fields of EVENT, maybe with others after them? */
+/* True if the stream describes the fields of EVENT, possibly with more after them. */
 static bool row_has_fields(const MetadataRow *row, const Event *event)
 {
         NettraceCursor cursor = row->fields;
@@ -133,7 +133,7 @@ static bool row_has_fields(const MetadataRow *row, const Event *event)
         return i == event->n_fields;
 }
 
-/* Universal events have names, and only some of them stable ids. */
+/* Universal events have names; only some have stable ids. */
 static void metadata_set_universal(NettraceMetadataTable *table, NettraceMetadata *metadata,
                                    const MetadataRow *row)
 {
@@ -185,7 +185,10 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
         g_hash_table_replace(table->by_id, GUINT_TO_POINTER(row->id), metadata);
 }
 
-/* The payload of an event of metadata in versions 4 and 5. What follows the version is fields. */
+/*
+ * Takes the payload of a metadata event in versions 4 and 5. The bytes after the version are
+ * fields.
+ */
 static bool metadata_take_event(NettraceMetadataTable *table, const NettraceEvent *event)
 {
         NettraceCursor cursor = nettrace_cursor(event->payload, event->n_payload);
@@ -250,13 +253,13 @@ static void row_take_optional(MetadataRow *row, NettraceCursor *cursor)
         case OPTIONAL_GUID:
                 nettrace_bytes(cursor, 16);
                 break;
-        default: /* its size is not known, so that nothing after it can be read */
+        default: /* unknown, and without a size: the rest cannot be read */
                 cursor->at = cursor->end;
                 break;
         }
 }
 
-/* A row of version 6. */
+/* Takes a row of version 6. */
 static bool metadata_take_row(NettraceMetadataTable *table, NettraceCursor *cursor)
 {
         MetadataRow row = {.id = nettrace_varint32(cursor)};

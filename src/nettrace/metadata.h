@@ -2,27 +2,27 @@
 #pragma once
 
 /*
- * Metadata: which event a stream means by a metadata id
+ * Metadata: the event behind each metadata id of a stream
  *
- * The ids are the stream's own. The event table (event/event.h) has the fields of every event that
- * is decoded. The fields that a stream may describe are not read, but for the names of those of
- * Universal events: a version of such an event shows in these only.
+ * Each stream has ids of its own. The event table (event/event.h) has the fields of every decoded
+ * event. Descriptions of fields in the stream are ignored. The exception are the names of Universal
+ * events' fields, because these alone show the version.
  */
 
 #include "event/event-counts.h"
 #include "nettrace/framing.h"
 #include "nettrace/sample.h"
 
-/* Ids that are remembered; a stream of .NET has under a hundred. */
+/* Most ids kept; a stream of .NET has under a hundred. */
 #define NETTRACE_MAX_METADATA 16384
 
 typedef struct NettraceMetadata {
         uint32_t id;
-        bool has_version; /* else `event` is the latest version that has a row */
-        bool is_later;    /* than `event`, whose fields come first */
+        bool has_version; /* else `event` is the latest version with a row */
+        bool is_later;    /* than `event`, whose fields are its first ones */
         NettraceSampleKind sample;
-        const Event *event;     /* NULL: it has no row, or is not wanted */
-        const Event *universal; /* the row, wanted or not, if it is a compact one; else NULL */
+        const Event *event;     /* NULL: the event has no row, or is not wanted */
+        const Event *universal; /* the row of a compact event, wanted or not; else NULL */
         EventCounts *counts;    /* borrowed; NULL: neither a .NET event nor a Universal one */
 } NettraceMetadata;
 

@@ -48,10 +48,10 @@ void nettrace_queue_release_chunk(NettraceQueue *queue, NettraceChunk *chunk)
         g_free(chunk);
 }
 
-/* Events that the tables have room for, once they are empty: a burst does not stay in memory. */
+/* Events that the empty tables keep room for: the memory of a burst is freed. */
 #define KEPT_ROOM 4096
 
-/* An empty table without much room. */
+/* Returns an empty table without much room. */
 static GArray *events_shrink(GArray *events, size_t n_had)
 {
         if (events->len || n_had <= KEPT_ROOM)
@@ -60,7 +60,7 @@ static GArray *events_shrink(GArray *events, size_t n_had)
         return g_array_new(FALSE, FALSE, sizeof(NettraceQueued));
 }
 
-/* Forgets what was taken; the last event that was returned is among it. */
+/* Frees the taken events, including the one returned last. */
 static void queue_drop_taken(NettraceQueue *queue)
 {
         const size_t n_had = queue->events->len;
@@ -79,7 +79,7 @@ static void queue_drop_taken(NettraceQueue *queue)
         }
 }
 
-/* The events that were returned keep their chunks up to the next call. */
+/* The returned events keep their chunks until the next call. */
 static void queue_release_taken(NettraceQueue *queue)
 {
         if (queue->n_taken && queue_at(queue, queue->n_taken - 1)->chunk) {
@@ -109,7 +109,7 @@ void nettrace_queue_add(NettraceQueue *queue, const NettraceQueued *event)
         queue->latest = MAX(queue->latest, event->time);
 }
 
-/* Makes LOSS as large as both. */
+/* Makes LOSS cover both. */
 static void loss_extend(StreamGap *loss, const StreamGap *other)
 {
         loss->begin = MIN(loss->begin, other->begin);
@@ -130,14 +130,14 @@ void nettrace_queue_add_loss(NettraceQueue *queue, const StreamGap *loss)
 }
 
 /*
- * Merges the two runs [0, n_a) and [n_a, n) of EVENTS. The first one is copied out, so that it
- * cannot be overwritten before it is read.
+ * Merges the two runs [0, n_a) and [n_a, n) of EVENTS. The first run is copied out, so that its
+ * events are not overwritten before they are read.
  */
 static void merge_runs(NettraceQueued *events, size_t n_a, size_t n, NettraceQueued *scratch)
 {
         size_t a = 0, b = n_a, to = 0;
 
-        /* What is in place already stays there: mostly one thread's events follow another's. */
+        /* Events already in place stay there: usually one thread's events follow another's. */
         while (to < n_a && events[to].time <= events[n_a].time)
                 to++;
         if (to == n_a)
@@ -149,7 +149,7 @@ static void merge_runs(NettraceQueued *events, size_t n_a, size_t n, NettraceQue
         memcpy(events + to, scratch + a, (n_a - a) * sizeof(*events));
 }
 
-/* The end of the run that begins at FROM: up to there times do not fall. */
+/* The end of the run that begins at FROM: times do not decrease within a run. */
 static size_t run_end(const NettraceQueued *events, size_t from, size_t n)
 {
         size_t i = from + 1;
@@ -159,7 +159,10 @@ static size_t run_end(const NettraceQueued *events, size_t from, size_t n)
         return MIN(i, n);
 }
 
-/* Sorts by time, stable. There are few runs: each is of one thread and one flush of the runtime. */
+/*
+ * Sorts by time, stable. There are few runs: each has the events of one thread and one flush of the
+ * runtime.
+ */
 static void sort_events(NettraceQueued *events, size_t n, GArray *scratch)
 {
         g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(size_t));
@@ -189,7 +192,7 @@ static void sort_events(NettraceQueued *events, size_t n, GArray *scratch)
         }
 }
 
-/* The first one from N_READY on that is not older than TIME. */
+/* The index of the first event, from N_READY on, that is not older than TIME. */
 static size_t queue_lower_bound(const NettraceQueue *queue, uint64_t time)
 {
         size_t low = queue->n_ready, high = queue->events->len;
@@ -247,7 +250,7 @@ void nettrace_queue_flush(NettraceQueue *queue)
         queue_make_ready(queue, UINT64_MAX, true);
 }
 
-/* Losses that end at the same time become the first one's. */
+/* Losses that end at the same time are merged into the first one. */
 static void queue_take_loss(NettraceQueue *queue, StreamGap *ret_loss)
 {
         StreamGap loss = *queue_loss(queue, queue->n_losses_taken++);

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* Flags of a point of sequence in version 6. */
+/* Flags of a sequence point in version 6. */
 enum {
         POINT_FORGETS_THREADS = 1,
         POINT_FORGETS_METADATA = 2,
@@ -22,27 +22,27 @@ struct NettraceReader {
         NettraceMetadataTable metadata;
         NettraceThreads threads;
         NettraceQueue queue;
-        NettraceSampleFn take_sample;       /* NULL: nobody wants samples */
-        void *data;                         /* for it */
-        NettraceUniversalFn take_universal; /* NULL: nobody wants them */
-        void *universal_data;               /* for it */
-        /* Without either of the two, no stacks are kept. */
+        NettraceSampleFn take_sample;       /* NULL: samples are not wanted */
+        void *data;                         /* for take_sample */
+        NettraceUniversalFn take_universal; /* NULL: Universal events are not wanted */
+        void *universal_data;               /* for take_universal */
+        /* Unused without either callback. */
         NettraceStacks stacks;
-        NettraceWaits waits; /* of threads whose samples are wanted */
+        NettraceWaits waits; /* of threads with wanted samples */
         GString *type;       /* owned: of the newest sample */
         GHashTable *counts;  /* owned */
         DecodeScratch scratch;
         NettraceHeader header;
         bool has_header;
         bool is_finished;
-        int64_t ahead; /* ns: the clock of the stream less ours */
+        int64_t ahead; /* ns: the clock of the stream less the host's */
         size_t max_queued;
         uint64_t horizon;        /* ns: the latest promise */
-        uint64_t point;          /* ns: of a point of sequence that nothing has followed; or 0 */
+        uint64_t point;          /* ns: of a sequence point without any event since; or 0 */
         uint64_t latest;         /* ns: of all events, queued or not */
         uint64_t n_events;       /* of any kind */
-        uint64_t n_unattributed; /* .NET events of which nothing says the process */
-        uint64_t n_unannounced;  /* events of which no metadata has come */
+        uint64_t n_unattributed; /* .NET events without a process */
+        uint64_t n_unannounced;  /* events without metadata */
 };
 
 NettraceReader *nettrace_reader_new(EventUse use)
@@ -119,7 +119,7 @@ static void reader_lose(NettraceReader *reader, const NettraceLoss *loss)
         nettrace_queue_add_loss(&reader->queue, &gap);
 }
 
-/* False: its process is not known. */
+/* False: the process is not known. */
 static bool reader_find_process(const NettraceReader *reader, uint64_t thread,
                                 NettraceQueued *queued)
 {
@@ -136,7 +136,7 @@ static bool reader_find_process(const NettraceReader *reader, uint64_t thread,
         return queued->pid > 0;
 }
 
-/* Takes an event of a .NET provider that is wanted. CHUNK is of its block, made when needed. */
+/* Queues a wanted event of a .NET provider. CHUNK is its block's, made when needed. */
 static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
                          const NettraceMetadata *metadata, uint64_t time, NettraceChunk **chunk)
 {
@@ -151,7 +151,7 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
                 .has_version = metadata->has_version,
         };
 
-        /* Process 0 is a CPU without work. */
+        /* Process 0 is an idle CPU. */
         if (!reader_find_process(reader, event->thread, &queued) && !metadata->universal) {
                 reader->n_unattributed++;
                 return;
@@ -163,7 +163,7 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
         nettrace_queue_add(&reader->queue, &queued);
 }
 
-/* A sample of an impossible amount, or of nothing, is left out. */
+/* Samples with an impossible amount, or with none, are skipped. */
 static void reader_take_sample(NettraceReader *reader, const NettraceEvent *event,
                                NettraceSampleKind kind, uint64_t time)
 {
@@ -189,7 +189,7 @@ static void reader_take_sample(NettraceReader *reader, const NettraceEvent *even
         reader->take_sample(reader->data, &sample);
 }
 
-/* One that cannot be decoded is counted where it comes as a record. */
+/* An event that cannot be decoded is counted when it comes as a record. */
 static void reader_take_universal(NettraceReader *reader, const NettraceEvent *event,
                                   const Event *row, uint64_t time)
 {
@@ -209,7 +209,7 @@ static void reader_take_universal(NettraceReader *reader, const NettraceEvent *e
         reader->take_universal(reader->universal_data, &universal);
 }
 
-/* More than INT64_MAX: it is not possible. */
+/* Clamped to INT64_MAX. */
 static uint64_t reader_time(const NettraceReader *reader, uint64_t ticks)
 {
         return nettrace_header_ns(&reader->header, ticks) - (uint64_t)reader->ahead;
@@ -246,7 +246,10 @@ static bool reader_take_event(NettraceReader *reader, const NettraceEvents *even
         if (metadata && metadata->universal && reader->take_universal)
                 reader_take_universal(reader, event, metadata->universal, time);
         if (!metadata || (metadata->event && time < reader->horizon)) {
-                /* It is not known, or it broke a promise: what is later than it may be out. */
+                /*
+                 * The event is unknown, or it broke a promise: later events may have been
+                 * delivered.
+                 */
                 reader->n_unannounced += !metadata;
                 loss = (NettraceLoss){time, MAX(time, reader->horizon), 1};
                 reader_lose(reader, &loss);
@@ -315,7 +318,7 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
                 return reader_fail(error, block->offset, "a sequence point is cut off");
         reader->point = time;
         nettrace_stacks_clear(&reader->stacks);
-        /* A point of version 6 need not have all threads. */
+        /* A sequence point of version 6 need not list all threads. */
         if (!has_indexes)
                 nettrace_threads_end_point(&reader->threads);
         if (flags & POINT_FORGETS_THREADS) {
@@ -411,9 +414,9 @@ bool nettrace_reader_push(NettraceReader *reader, const uint8_t *bytes, size_t n
                         break;
                 case NETTRACE_FRAME_END:
                         /*
-                         * Everything that the session had is written. The point of sequence before
-                         * the end promises nothing: a runtime that exits writes it some ms after
-                         * the session was shut down, and its background thread compiles meanwhile.
+                         * The whole session has been written. The sequence point before the end
+                         * promises nothing: an exiting runtime writes it some ms after the session
+                         * was shut down, and its background thread compiles meanwhile.
                          */
                         reader_promise(reader, reader->latest);
                         /* fallthrough */
@@ -436,7 +439,7 @@ void nettrace_reader_finish(NettraceReader *reader)
         if (reader->is_finished)
                 return;
         reader->is_finished = true;
-        /* A runtime that is killed may have written only a part of its last flush. */
+        /* A killed runtime may have written only a part of its last flush. */
         if (!reader->framing.has_ended && reader->latest > torn.begin)
                 reader_lose(reader, &torn);
         nettrace_queue_flush(&reader->queue);
@@ -456,10 +459,7 @@ static const Event *event_before(const Event *event)
         return NULL;
 }
 
-/*
- * Where the stream does not say the version, the latest is taken that has exactly the payload's
- * bytes.
- */
+/* If the stream has no version: the latest version that takes exactly the payload's bytes. */
 static bool reader_decode(NettraceReader *reader, const NettraceQueued *queued, Record *record)
 {
         const uint8_t *payload = nettrace_queued_payload(queued);

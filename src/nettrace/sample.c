@@ -8,16 +8,16 @@
 #define SAMPLER "Microsoft-DotNETCore-SampleProfiler"
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 
-/* The payload of the sampler's event: where the thread was. */
+/* The payload of the sampler's event: the kind of code that the thread ran. */
 enum {
         SAMPLE_IN_NATIVE_CODE = 1,
         SAMPLE_IN_MANAGED_CODE = 2,
 };
 
-/* Bytes of a type's name that are shown; longer ones are no names. */
+/* Bytes shown of a type's name; longer texts are no names. */
 #define MAX_TYPE 4096
 
-/* The runtime samples each byte that is allocated with a probability of one in so many. */
+/* The runtime samples each allocated byte with a probability of one in this many. */
 #define MEAN_BYTES 102400.0
 
 static bool sample_take_thread(NettraceCursor *cursor, uint32_t n_pointer, GString *type,
@@ -39,7 +39,7 @@ static void sample_take_type(NettraceCursor *cursor, GString *type, NettraceSamp
 
 static bool sample_set_weight(NettraceSample *sample, double weight)
 {
-        /* Not a number fails both comparisons. */
+        /* NaN fails both comparisons. */
         if (!(weight >= 1 && weight <= (double)NETTRACE_MAX_WEIGHT))
                 return false;
         sample->weight = (uint64_t)weight;

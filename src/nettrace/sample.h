@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Samples: the events of a stream that have the stack of a thread and stand for an amount
+ * Samples: the events of a stream with a thread's stack and an amount
  *
  * Layouts: the runtime's manifest (ClrEtwAll.man of dotnet/runtime), and for the sampler's event
  * its provider in the runtime's EventPipe.
@@ -19,27 +19,29 @@ typedef enum NettraceSampleKind {
         NETTRACE_SAMPLE_ALLOC_SAMPLED, /* AllocationSampled, from .NET 10 on */
         NETTRACE_SAMPLE_ALLOC_TICK,    /* GCAllocationTick */
         NETTRACE_SAMPLE_CONTENTION,    /* ContentionStop: the thread has waited for a lock */
-        NETTRACE_SAMPLE_WAIT,          /* ContentionStart, which has that one's stack: no sample */
+        NETTRACE_SAMPLE_WAIT,          /* ContentionStart, which has the stack of the stop: no
+                                        * sample */
         NETTRACE_SAMPLE_EXCEPTION,     /* ExceptionThrown */
         _NETTRACE_SAMPLE_KIND_MAX,
 } NettraceSampleKind;
 
-/* The largest weight: numbers that a double has exactly. */
+/* The largest weight: a double holds all numbers up to it exactly. */
 #define NETTRACE_MAX_WEIGHT (UINT64_C(1) << 53)
 
 typedef struct NettraceSample {
         NettraceSampleKind kind;
         uint64_t time; /* ns */
-        /* Bytes that were allocated, ns of waiting, or 1; at most NETTRACE_MAX_WEIGHT. */
+        /* Bytes allocated, ns waited, or 1; at most NETTRACE_MAX_WEIGHT. */
         uint64_t weight;
         int32_t pid, tid;
-        bool is_managed;           /* the thread itself runs the first address: no caller */
+        bool is_managed;           /* the thread itself runs at the first address, which is no
+                                    * caller */
         const char *type;          /* of the object or the exception; NULL: the kind has none */
         const uint64_t *addresses; /* of its managed frames, the leaf first */
         size_t n_addresses;        /* 0: the stack is not known */
 } NettraceSample;
 
-/* The kind of the event ID of a provider, whose name of N bytes need not be terminated. */
+/* The kind of event ID of a provider, whose name of N bytes need not be terminated. */
 NettraceSampleKind nettrace_sample_kind(const char *provider, size_t n, uint32_t id);
 
 /*

@@ -2,15 +2,14 @@
 #pragma once
 
 /*
- * Stacks: call stacks, by the numbers that a stream gives them
+ * Stacks: call stacks, by their numbers in a stream
  *
- * A stream has each stack once, before the events that have it. A number is valid until the next
- * point of sequence.
+ * A stream has each stack once, before its events. A number is valid until the next sequence point.
  */
 
 #include "nettrace/framing.h"
 
-/* Addresses that are kept at a time; later stacks are empty. .NET's points are 10 MB apart. */
+/* Most addresses kept; later stacks are empty. .NET's sequence points are 10 MB apart. */
 #define NETTRACE_MAX_ADDRESSES (8u << 20)
 
 typedef struct NettraceStacks {
@@ -24,8 +23,13 @@ void nettrace_stacks_deinit(NettraceStacks *stacks);
 /* Forgets all numbers. */
 void nettrace_stacks_clear(NettraceStacks *stacks);
 
-/* Takes a block of kind STACK, with addresses of N_POINTER bytes. False: it is damaged, or
- * addresses have another size than 4 or 8. */
+/*
+ * Takes a block of kind STACK, with addresses of N_POINTER bytes. False: it is damaged, or the size
+ * of an address is neither 4 nor 8.
+ */
 bool nettrace_stacks_take(NettraceStacks *stacks, const NettraceBlock *block, uint32_t n_pointer);
-/* The addresses of a stack, the leaf first; valid until the next block. None: it is not known. */
+/*
+ * The addresses of a stack, the leaf first; valid until the next block. *RET_N 0: the stack is not
+ * known.
+ */
 const uint64_t *nettrace_stacks_get(const NettraceStacks *stacks, uint32_t id, size_t *ret_n);

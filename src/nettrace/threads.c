@@ -4,7 +4,7 @@
 #include "event/stream.h"
 #include "util/hash.h"
 
-/* Kinds of what a block of version 6 says of a thread. */
+/* Kinds of information about a thread in a block of version 6. */
 typedef enum ThreadInfo {
         THREAD_NAME = 1,
         THREAD_PROCESS_ID = 2,
@@ -15,7 +15,7 @@ typedef enum ThreadInfo {
 struct CaptureThread {
         uint64_t id;       /* first: the key */
         uint64_t time;     /* of its last event, ns; before the first: of the session's begin */
-        uint64_t point;    /* number of the last point of sequence that had it */
+        uint64_t point;    /* number of the last sequence point that listed it */
         uint32_t sequence; /* of its last event; 0: none */
 };
 
@@ -43,7 +43,7 @@ void nettrace_threads_deinit(NettraceThreads *threads)
         g_hash_table_destroy(threads->indexes);
 }
 
-/* New or known; NULL: there are too many. */
+/* The thread's entry, made if there is none; NULL: there are too many. */
 static CaptureThread *threads_capture(NettraceThreads *threads, uint64_t id)
 {
         CaptureThread *thread = threads->last;
@@ -74,7 +74,7 @@ NettraceCount nettrace_threads_count(NettraceThreads *threads, uint64_t capture_
                 return NETTRACE_COUNT_TOO_MANY;
         n_new = (int32_t)(sequence - thread->sequence);
         loss = (NettraceLoss){MIN(thread->time, time), time,
-                              /* A number that does not grow is not explained by anything. */
+                              /* No rule explains a number that does not grow. */
                               n_new > 0 ? (uint64_t)n_new - 1 : GAP_COUNT_UNKNOWN};
         thread->sequence = sequence;
         thread->time = time;
@@ -102,7 +102,7 @@ NettraceCount nettrace_threads_check(NettraceThreads *threads, uint64_t capture_
         if (n_lost <= 0)
                 return NETTRACE_COUNT_WHOLE;
         *ret_loss = (NettraceLoss){MIN(thread->time, time), time, (uint64_t)n_lost};
-        /* The number is a lower bound: what is lost next may be of an earlier time than TIME. */
+        /* The number is a lower bound: the next loss may be from before TIME. */
         thread->sequence = sequence;
         return NETTRACE_COUNT_LOSS;
 }
@@ -156,7 +156,7 @@ static void thread_take_info(NettraceThread *thread, NettraceCursor *cursor)
         case THREAD_NAME:
                 nettrace_bytes(cursor, nettrace_varint32(cursor));
                 break;
-        default: /* its size is not known */
+        default: /* unknown, and without a size */
                 cursor->at = cursor->end;
                 break;
         }
