@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Byte cursor: little-endian numbers out of bytes that nobody has checked
+ * Byte cursor: little-endian numbers from unchecked bytes
  *
- * A read past the end yields 0 and marks the cursor as failed; it stays failed. So a caller can
- * read a whole record and ask once.
+ * A read past the end yields 0 and marks the cursor as failed; it stays failed. A caller can
+ * therefore read a whole record and check once.
  */
 
 #include "util/bytes.h"
@@ -78,7 +78,7 @@ static inline uint64_t byte_cursor_varint(ByteCursor *cursor)
         return 0;
 }
 
-/* A compressed unsigned number (ECMA-335, II.23.2); RET_BITS: how many bits it has room for. */
+/* A compressed unsigned number (ECMA-335, II.23.2); RET_BITS: the bits of its encoding. */
 static inline uint32_t byte_cursor_compressed(ByteCursor *cursor, unsigned *ret_bits)
 {
         uint32_t first = byte_cursor_u8(cursor), rest;

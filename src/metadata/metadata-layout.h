@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Metadata layout: the columns of each table, and the tables that a coded index can mean
- */
+/* Metadata layout: the columns of each table, and the tables of each coded index */
 
 #include "metadata/metadata-tables.h"
 
 #include <stdint.h>
 
-/* What a column has: below COLUMN_CODED the number of a table, whose row it names. */
+/* The content of a column: below COLUMN_CODED, the number of a table, for an index of its rows. */
 enum {
         COLUMN_CODED = 0x40, /* plus a MetadataCode */
         COLUMN_U16 = 0x80,
@@ -20,7 +18,7 @@ enum {
 };
 
 typedef struct MetadataColumns {
-        uint8_t n; /* 0: there is no such table */
+        uint8_t n; /* 0: no such table */
         uint8_t kinds[METADATA_MAX_COLUMNS];
 } MetadataColumns;
 
@@ -31,7 +29,7 @@ extern const MetadataColumns metadata_columns[_METADATA_TABLE_MAX];
 typedef struct MetadataTags {
         uint8_t n_bits;
         uint8_t n;
-        uint8_t tables[32]; /* METADATA_NO_TABLE: the tag is not used */
+        uint8_t tables[32]; /* METADATA_NO_TABLE: an unused tag */
 } MetadataTags;
 
 extern const MetadataTags metadata_tags[_METADATA_CODE_MAX];

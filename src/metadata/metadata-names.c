@@ -6,8 +6,8 @@
 #define MAX_NESTING 32u
 
 /*
- * How many rows of TABLE have less than VALUE in COLUMN, by which the table has to be sorted. Of
- * one that is not sorted, any number of its rows.
+ * The number of rows of TABLE with less than VALUE in COLUMN, by which the table must be sorted.
+ * For an unsorted table, any number of its rows.
  */
 static uint32_t count_below(const Metadata *metadata, MetadataTable table, unsigned column,
                             uint32_t value)
@@ -32,7 +32,10 @@ uint32_t metadata_method_type(const Metadata *metadata, uint32_t method)
 
         if (!method || method > metadata_n_rows(metadata, METADATA_METHOD_DEF))
                 return 0;
-        /* The last type whose methods begin at METHOD or before: those before it have none. */
+        /*
+         * The last type whose methods begin at or before METHOD: types before it with the same
+         * begin have no methods.
+         */
         rid = count_below(metadata, METADATA_TYPE_DEF, TYPE_DEF_METHODS, method + 1);
         return metadata_cell(metadata, METADATA_TYPE_DEF, rid, TYPE_DEF_METHODS, &first) &&
                                first <= method
@@ -45,7 +48,7 @@ const char *metadata_method_name(const Metadata *metadata, uint32_t method)
         return metadata_cell_string(metadata, METADATA_METHOD_DEF, method, METHOD_DEF_NAME);
 }
 
-/* The type in which a type is nested, in the same table; 0: in none. */
+/* The type that encloses a nested type, in the same table; 0: the type is not nested. */
 static uint32_t type_enclosing(const Metadata *metadata, MetadataTable table, uint32_t rid)
 {
         MetadataTable scope = METADATA_MODULE;
@@ -68,10 +71,10 @@ static uint32_t type_enclosing(const Metadata *metadata, MetadataTable table, ui
                        : 0;
 }
 
-/* A name that is written from its end. */
+/* A name, written from its end. */
 typedef struct NameWriter {
         char *buffer;
-        size_t begin; /* of what was written */
+        size_t begin; /* of the written text */
 } NameWriter;
 
 static bool name_prepend(NameWriter *writer, const char *text)
@@ -85,7 +88,7 @@ static bool name_prepend(NameWriter *writer, const char *text)
         return true;
 }
 
-/* What has a meaning in the names of types gets a backslash. */
+/* Characters with a meaning in the names of types get a backslash. */
 static bool name_prepend_escaped(NameWriter *writer, const char *text)
 {
         size_t i = text ? strlen(text) : 0;
@@ -149,7 +152,7 @@ bool metadata_type_name(const Metadata *metadata, MetadataTable table, uint32_t 
         return false;
 }
 
-/* The coded index of an owner of generic parameters. */
+/* The coded index of the owner of generic parameters. */
 static uint32_t generic_owner(MetadataTable table, uint32_t rid)
 {
         return rid << 1 | (table == METADATA_METHOD_DEF);

@@ -5,18 +5,20 @@
  * Metadata: the tables and heaps of an assembly or of a portable PDB (ECMA-335, partition II, 24;
  * the tables from 0x30 on: the specification of portable PDBs in dotnet/runtime)
  *
- * Reads memory that the caller owns, and allocates nothing. All sizes are checked once; each access
- * is checked against them, so damaged metadata yields a failure and never another byte.
+ * The reader uses the caller's memory, and allocates nothing. All sizes are checked once, and each
+ * access is checked against them, so damaged metadata yields a failure and never another byte.
  */
 
 #include "metadata/byte-cursor.h"
 #include "metadata/metadata-tables.h"
 
-/* MethodImplAttributes.Async: the IL is that of the variant that returns the result, and what
- * returns the task is made up by the compiler; else the other way round. */
+/*
+ * MethodImplAttributes.Async: the IL is that of the variant that returns the result, and the
+ * compiler makes the body that returns the task. Without it, the other way round.
+ */
 #define METHOD_IMPL_ASYNC 0x2000u
 
-/* Columns, by the order in the standard. */
+/* Columns, in the standard's order. */
 enum {
         MODULE_MVID = 2,
         TYPE_REF_SCOPE = 0,
@@ -54,7 +56,7 @@ enum {
         CUSTOM_DEBUG_VALUE = 2,
 };
 
-/* Where the rows of a table are, and the cells in a row. */
+/* The place of a table's rows, and of the cells in a row. */
 typedef struct MetadataRows {
         const uint8_t *at; /* borrowed */
         uint32_t n;
@@ -76,8 +78,8 @@ typedef struct Metadata {
 } Metadata;
 
 /*
- * Reads the N bytes at BYTES, which have to stay as long as METADATA. False if they are not
- * metadata, or not of a kind that is read; *RET_REASON (static) is why.
+ * Reads the N bytes at BYTES, which must stay valid as long as METADATA. False if they are not
+ * metadata, or of an unsupported kind; *RET_REASON (static) has the reason.
  */
 bool metadata_read(Metadata *ret, const uint8_t *bytes, size_t n, const char **ret_reason);
 
@@ -89,15 +91,15 @@ static inline uint32_t metadata_n_rows(const Metadata *metadata, MetadataTable t
         return metadata->tables[table].n;
 }
 
-/* The text at INDEX of the heap #Strings, NUL-terminated; NULL: there is none. */
+/* The text at INDEX of the heap #Strings, NUL-terminated; NULL: INDEX is invalid. */
 const char *metadata_string(const Metadata *metadata, uint32_t index);
 /* The text in a cell. */
 const char *metadata_cell_string(const Metadata *metadata, MetadataTable table, uint32_t rid,
                                  unsigned column);
 bool metadata_blob(const Metadata *metadata, uint32_t index, MetadataSpan *ret);
-/* The 16 bytes of GUID number INDEX, from 1; NULL: there is none. */
+/* The 16 bytes of GUID number INDEX, from 1; NULL: INDEX is invalid. */
 const uint8_t *metadata_guid(const Metadata *metadata, uint32_t index);
 
-/* What a coded index means: table and row. False if its tag is not used. */
+/* Decodes a coded index to table and row. False for an unused tag. */
 bool metadata_decode(MetadataCode code, uint32_t value, MetadataTable *ret_table,
                      uint32_t *ret_rid);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No real type is as deep as that. */
+/* Nesting: real types have less. */
 #define MAX_DEPTH 32u
-/* Arguments of a method, or of a type. */
+/* Most arguments of a method, or of a type. */
 #define MAX_LIST 1024u
 
 /* The first byte of a method's signature. */
@@ -32,7 +32,7 @@ enum {
         TYPE_REQUIRED_MODIFIER = 0x1f,
 };
 
-/* Those that are one word, as the runtime spells them. */
+/* Element types of one word, in the runtime's spelling. */
 static const char *const WORDS[] = {
         [0x01] = "void",           [0x02] = "bool",
         [0x03] = "wchar",          [0x04] = "int8",
@@ -45,7 +45,7 @@ static const char *const WORDS[] = {
         [0x19] = "unsigned int",   [0x1c] = "class System.Object",
 };
 
-/* How a pointer to a function begins, by the calling convention of that function. */
+/* The begin of a pointer to a function, by the function's calling convention. */
 static const char *const FUNCTIONS[] = {
         [0x00] = "fnptr ",
         [0x01] = "fnptr unmanaged cdecl ",
@@ -55,7 +55,7 @@ static const char *const FUNCTIONS[] = {
         [0x09] = "fnptr ", /* the platform's own */
 };
 
-/* What is being written, and what it is read from. */
+/* The text being written, and its source. */
 typedef struct SignatureWriter {
         const Metadata *metadata;
         ByteCursor cursor;
@@ -93,7 +93,7 @@ static void signature_add_parameter(SignatureWriter *writer, const char *prefix)
         signature_add(writer, number);
 }
 
-/* A nested type has no namespace in the metadata, and the runtime does not write its outer one. */
+/* The metadata gives a nested type no namespace, and the runtime does not write its outer type. */
 static void signature_add_name(SignatureWriter *writer)
 {
         MetadataTable table;
@@ -122,7 +122,7 @@ static void signature_add_name(SignatureWriter *writer)
 
 static void signature_add_type(SignatureWriter *writer, unsigned depth);
 
-/* N of them, with commas between them. */
+/* N types, separated by commas. */
 static void signature_add_types(SignatureWriter *writer, uint32_t n, unsigned depth)
 {
         uint32_t i;
@@ -153,8 +153,7 @@ static void signature_add_generic(SignatureWriter *writer, unsigned depth)
         signature_add(writer, ">");
 }
 
-/* Arrays of several dimensions, which begin at 0 and have any length: as all compilers make them.
- */
+/* Arrays of several dimensions that begin at 0 and have any length, as all compilers make them. */
 static void signature_add_array(SignatureWriter *writer, unsigned depth)
 {
         uint32_t rank, n_bounds, i;
@@ -188,7 +187,7 @@ static void signature_add_function(SignatureWriter *writer, unsigned depth)
         signature_add(writer, ")");
 }
 
-/* A type and what follows it. */
+/* A type and a suffix. */
 static void signature_add_suffixed(SignatureWriter *writer, const char *suffix, unsigned depth)
 {
         signature_add_type(writer, depth);
@@ -287,7 +286,7 @@ bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *
         return !writer.has_failed;
 }
 
-/* Bytes from TEXT, which is an opening bracket, to its closing one; 0: there is none. */
+/* Bytes from the opening bracket at TEXT to its closing one; 0: there is none. */
 static size_t generic_length(const char *text)
 {
         size_t depth = 0, i;
@@ -326,7 +325,7 @@ void method_signature_unwrap_task(char *signature)
                 *signature = '\0';
                 return;
         }
-        /* Its argument, without the brackets, and what follows. */
+        /* Its argument without the brackets, then the rest. */
         memmove(begin, at + sizeof(GENERIC) - 1, n - 2);
         memmove(begin + n - 2, at + 2 + n, strlen(at + 2 + n) + 1);
 }

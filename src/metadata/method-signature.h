@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Method signature: the signature of a method as the runtime's events write it
+ * Method signature: the signature of a method in the spelling of the runtime's events
  *
  *     instance generic class System.String  (int32,class List`1<!!0>&)
  *
@@ -13,9 +13,8 @@
 
 /*
  * Writes the signature of METHOD, a row of MethodDef, NUL-terminated, into the N bytes of BUFFER.
- * False, and BUFFER is empty, if it is damaged or longer, or has what is rare, so that it is not
- * known how the runtime would write it: arrays with bounds, optional modifiers, calling conventions
- * of native code.
+ * False, with BUFFER empty: the signature is damaged or longer, or it has rare parts whose spelling
+ * by the runtime is not known: arrays with bounds, optional modifiers, native calling conventions.
  */
 bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *buffer, size_t n);
 

@@ -4,7 +4,7 @@
 /* Elements of an array that share an entry of its index. */
 #define ARRAY_BLOCK 16u
 
-/* N bytes, little-endian; false if they are not there. */
+/* Reads N bytes, little-endian; false if fewer are left. */
 static bool native_bytes(const NativeTable *table, size_t offset, unsigned n, uint32_t *ret)
 {
         uint32_t value = 0;
@@ -57,7 +57,7 @@ static bool native_signed(const NativeTable *table, size_t *offset, int64_t *ret
         return true;
 }
 
-/* The array's head: its number of elements, the size of an offset, and where the index begins. */
+/* The array's head: its number of elements, the size of an offset, and the begin of the index. */
 static bool native_array_head(const NativeTable *table, uint32_t *ret_n, unsigned *ret_size,
                               size_t *ret_base)
 {
@@ -90,7 +90,7 @@ bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset)
             !native_bytes(table, base + (size_t)(i / ARRAY_BLOCK) * size, size, &block))
                 return false;
         at = base + block;
-        /* A binary tree: a node has its first branch right after it. */
+        /* A binary tree: the first branch of a node follows it directly. */
         for (bit = ARRAY_BLOCK / 2; bit; bit /= 2) {
                 size_t next = at;
 
@@ -100,7 +100,7 @@ bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset)
                         at = i & bit ? at + (node >> 2) : next;
                         continue;
                 }
-                /* Else it can be a single element. */
+                /* Else the node can be a single element. */
                 if (node & 3 || node >> 2 != i % ARRAY_BLOCK)
                         return false;
                 at = next;

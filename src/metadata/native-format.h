@@ -5,7 +5,7 @@
  * Native format: the numbers, arrays and hash tables of ReadyToRun images (dotnet/runtime,
  * nativeformatreader.h)
  *
- * Offsets are from the begin of a table's bytes. All reads are checked against its end.
+ * Offsets count from the begin of a table's bytes. All reads are checked against the table's end.
  */
 
 #include <stdbool.h>
@@ -17,12 +17,14 @@ typedef struct NativeTable {
         size_t n;
 } NativeTable;
 
-/* The unsigned number at *OFFSET, which moves after it. False if there is none. */
+/*
+ * Reads the unsigned number at *OFFSET, and moves *OFFSET behind it. False if there is no number.
+ */
 bool native_number(const NativeTable *table, size_t *offset, uint32_t *ret);
 
-/* How many elements an array has room for; 0 if it is not an array. */
+/* The size of an array; 0 if it is not an array. */
 uint32_t native_array_n(const NativeTable *table);
-/* Where element I of an array is. False if it has none. */
+/* The offset of element I of an array. False if the array lacks it. */
 bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset);
 
 /* A walk through a hash table. */
@@ -33,7 +35,7 @@ typedef struct NativeWalk {
         size_t at, end;      /* in the bucket */
 } NativeWalk;
 
-/* False if it is not a hash table. */
+/* False if the table is not a hash table. */
 bool native_walk_begin(NativeWalk *walk, const NativeTable *table);
-/* Where the next entry is. False at the end, and where the table is damaged. */
+/* The offset of the next entry. False at the end, or at damage. */
 bool native_walk_next(NativeWalk *walk, size_t *ret_offset);

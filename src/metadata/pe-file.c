@@ -33,7 +33,7 @@ static int pe_refuse(const char **ret_reason, const char *reason)
         return -EBADMSG;
 }
 
-/* Why R, unless the reason is known already. */
+/* Sets the reason for R, unless one is set. */
 static int pe_explain(int r, const char **ret_reason)
 {
         if (r < 0)
@@ -249,7 +249,7 @@ int pe_file_read_metadata(const PeFile *file, size_t max, uint8_t **ret_bytes, s
                 return pe_refuse(ret_reason, NOT_ASSEMBLY);
         if (n > max)
                 return pe_refuse(ret_reason, "it has too much metadata");
-        /* Checked before memory is allocated: the file has as many bytes. */
+        /* Checked before memory is allocated: the file must have the bytes. */
         if (!pe_file_section(file, rva, n))
                 return pe_refuse(ret_reason, CONTRADICTION);
         bytes = malloc(n);

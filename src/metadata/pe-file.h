@@ -4,8 +4,8 @@
 /*
  * PE file: the container of assemblies, of any machine
  *
- * Nothing in it is trusted: an RVA is read only where a section has all its bytes in the file. The
- * file is read with pread(), never mapped: whoever owns it can truncate it at any time.
+ * Nothing in it is trusted: an RVA is read only if a section has all its bytes in the file. The
+ * file is read with pread(), never mapped, because its owner can truncate it at any time.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ typedef struct PeRange {
 typedef struct PeSection {
         uint32_t rva;
         uint32_t offset; /* from the image's begin */
-        uint32_t size;   /* bytes that are in the file and are mapped */
+        uint32_t size;   /* mapped bytes that are in the file */
         bool is_code;
 } PeSection;
 
@@ -39,7 +39,7 @@ typedef struct PeFile {
         PeRange directories[PE_MAX_DIRECTORIES];
         PeSection sections[PE_MAX_SECTIONS];
         unsigned n_sections;
-        uint64_t *work; /* borrowed: bytes that are read are added to it; NULL: they do not count */
+        uint64_t *work; /* borrowed: the bytes read are added to it; NULL: not counted */
 } PeFile;
 
 /*
@@ -48,19 +48,24 @@ typedef struct PeFile {
  */
 int pe_file_read(PeFile *ret, int fd, uint64_t begin, const char **ret_reason);
 
-/* Reads all N bytes at OFFSET of the image. Returns 0; -EBADMSG if it has not as many; an error. */
+/*
+ * Reads all N bytes at OFFSET of the image. Returns 0; -EBADMSG if the image has fewer bytes; or
+ * pread()'s error.
+ */
 int pe_file_read_at(const PeFile *file, uint64_t offset, void *bytes, size_t n);
 /* The same for an RVA. */
 int pe_file_read_rva(const PeFile *file, uint32_t rva, void *bytes, size_t n);
-/* All bytes of RANGE, which the caller frees. -EBADMSG, before memory is allocated: no section has
- * them; -ENOMEM; or pread()'s error. */
+/*
+ * Reads all bytes of RANGE; the caller frees them. -EBADMSG, before memory is allocated: no section
+ * has them; -ENOMEM; or pread()'s error.
+ */
 int pe_file_read_range(const PeFile *file, PeRange range, uint8_t **ret);
 /* The section with all N bytes at RVA, or NULL. */
 const PeSection *pe_file_section(const PeFile *file, uint32_t rva, uint64_t n);
 
 /*
- * The bytes of the assembly's metadata, which the caller frees. -EBADMSG if there are none, or more
- * than MAX; -ENOMEM; or pread()'s error.
+ * Reads the assembly's metadata; the caller frees it. -EBADMSG if there is none, or more than MAX;
+ * -ENOMEM; or pread()'s error.
  */
 int pe_file_read_metadata(const PeFile *file, size_t max, uint8_t **ret_bytes, size_t *ret_n,
                           const char **ret_reason);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CLR header, which has the address of the ReadyToRun header. */
+/* The CLR header, with the address of the ReadyToRun header. */
 #define CLR_SIZE         72u
 #define CLR_NATIVE       64u
 #define R2R_HEADER       16u /* 8 bytes, and a core header */
@@ -23,7 +23,7 @@
 #define NO_CODE       "it has no precompiled code"
 #define CONTRADICTION "its tables contradict each other"
 
-/* Sections of the ReadyToRun header that are read, by their numbers in the file. */
+/* The sections of the ReadyToRun header that this file reads, by their numbers in the file. */
 enum {
         SECTION_FUNCTIONS = 102,
         SECTION_METHODS = 103,
@@ -41,13 +41,12 @@ enum {
 #define MAX_COMPONENTS   4096u
 
 /*
- * The versions that .NET was released with, and what changed with each for what is read here. The
- * ones between them never left a build server, and 27 changes the kinds of fixups: all others are
- * refused.
+ * The versions of .NET's releases, and their changes to the data read here. Versions between them
+ * never left a build server, and 27 changes the kinds of fixups: all others are refused.
  */
 static const R2RVersion VERSIONS[] = {
         {9, .source_bits = 0},  /* .NET 8: bounds are nibbles */
-        {10, .source_bits = 0}, /* .NET 9: nothing of this */
+        {10, .source_bits = 0}, /* .NET 9: no change */
         {16, .source_bits = 2}, /* .NET 10: bounds are bits; the index of composite images */
         /* .NET 11: the third bit of a source is an async call; instances that are async variants
          * (flag 0x100 of their signatures), and resumption stubs, which no table has. */
@@ -57,7 +56,7 @@ static const R2RVersion VERSIONS[] = {
 #define OTHER(major)                                                                               \
         [major] = "clrsym does not know version " #major " of the format of precompiled code"
 
-/* Those that .NET 5 to 7 had, those between the known ones, and some to come. */
+/* Versions of .NET 5 to 7, versions between the known ones, and some future ones. */
 static const char *const OTHER_VERSIONS[] = {
         OTHER(1),  OTHER(2),  OTHER(3),  OTHER(4),  OTHER(5),  OTHER(6),  OTHER(7),  OTHER(8),
         OTHER(11), OTHER(12), OTHER(13), OTHER(14), OTHER(15), OTHER(17), OTHER(18), OTHER(19),
@@ -104,7 +103,7 @@ static int table_read(ImageTable *table, const PeFile *pe, const char **ret_reas
 {
         if (!table->range.size)
                 return 0;
-        /* Checked before memory is allocated: the file has as many bytes. */
+        /* Checked before memory is allocated: the file must have the bytes. */
         if (table->range.size > MAX_TABLE_BYTES ||
             !pe_file_section(pe, table->range.rva, table->range.size))
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
@@ -152,7 +151,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         return 0;
 }
 
-/* The sections of the header at RVA, which has flags first. */
+/* Reads the sections of the header at RVA, which begins with flags. */
 static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
                               const char **ret_reason)
 {
@@ -200,7 +199,7 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         return code_read_sections(code, pe, native + CORE_HEADER, ret_reason);
 }
 
-/* The next instance of a generic method. False at the end. */
+/* Reads the next instance of a generic method. False at the end. */
 static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offset,
                           uint32_t *ret_function)
 {
@@ -220,7 +219,7 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offs
 
 static int image_add_row(CodeImage *image, InstanceRow row)
 {
-        /* No two instances have the same code. */
+        /* Two instances never have the same code. */
         if (image->n_rows == image->functions.n)
                 return -EBADMSG;
         if (!array_grow(&image->rows, &image->n_rows_allocated, image->n_rows + (size_t)1,
@@ -242,8 +241,8 @@ static int row_compare(const void *a, const void *b)
 }
 
 /*
- * The assembly that has the instance's method. In a composite image all have numbers, from
- * R2R_FIRST_MODULE on in the order of the components. False: it is not known.
+ * The assembly of the instance's method. In a composite image all have numbers, from
+ * R2R_FIRST_MODULE on in the order of the components. False: the assembly is not known.
  */
 static bool instance_component(const CodeImage *image, const R2RInstance *instance, uint32_t *ret)
 {
@@ -285,7 +284,7 @@ static int code_take_instances(R2RCode *code)
         return r;
 }
 
-/* The instances of one assembly. */
+/* Selects the instances of one assembly. */
 static void code_use_rows(R2RCode *code, uint32_t component)
 {
         const CodeImage *image = code->image;
@@ -299,13 +298,13 @@ static void code_use_rows(R2RCode *code, uint32_t component)
         code->n_rows = end - begin;
 }
 
-/* Each first function of a method has an entry point, or is an instance's. */
+/* The first function of a method has an entry point, or belongs to an instance. */
 static void code_set_method_heads(R2RCode *code, const NativeTable *methods, uint32_t component)
 {
         uint32_t n = native_array_n(methods), i, function;
         size_t offset;
 
-        /* No more than there can be in as many bytes. */
+        /* Limited by the bytes of the table. */
         for (i = 0; i < n && i / 16 < methods->n; i++)
                 if (native_array_find(methods, i, &offset) &&
                     r2r_entry_function(methods, offset, &function))
@@ -316,9 +315,10 @@ static void code_set_method_heads(R2RCode *code, const NativeTable *methods, uin
 }
 
 /*
- * It also has debug information, which no handler has. What is in no table and follows the
- * variant of an async method is the stub that continues it, with which the compiler lays it out:
- * 1,785 of the 1,785 stubs in the images of .NET 11.0.0, by the fixups of the variants (kind 0x38).
+ * The first function of a method also has debug information, which no handler has. A function in no
+ * table that follows the variant of an async method is the stub that continues that variant,
+ * because the compiler lays them out together: 1,785 of the 1,785 stubs in the images of .NET
+ * 11.0.0, by the fixups of the variants (kind 0x38).
  */
 static void code_set_mapped_heads(R2RCode *code)
 {
@@ -341,7 +341,7 @@ static void code_set_mapped_heads(R2RCode *code)
         }
 }
 
-/* The components with their tables of methods: RVAs and MVIDs are in the same order. */
+/* Reads the components with their tables of methods: RVAs and MVIDs are in the same order. */
 static int code_take_components(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         CodeImage *image = code->image;
@@ -372,7 +372,7 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
                 methods = r2r_table(&component->methods);
                 if (r == 0)
                         code_set_method_heads(code, &methods, i);
-                /* Tables that overlap would take more memory than the file. */
+                /* Overlapping tables would take more memory than the file. */
                 n_bytes += methods.n;
                 if (r == 0 && n_bytes > MAX_TABLE_BYTES)
                         r = -EBADMSG;
@@ -414,7 +414,10 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         return r;
 }
 
-/* The names of the components. Without them no metadata is found, and nothing else is lost. */
+/*
+ * Reads the names of the components. Without names the metadata is not found; everything else
+ * works.
+ */
 static int code_read_manifest(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         ImageTable *manifest = &code->image->manifest;
@@ -466,7 +469,7 @@ static R2RCode *code_new(void)
         return code;
 }
 
-/* The header, and what TAKE reads then. */
+/* Reads the header, then calls TAKE. */
 static int code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason,
                      int (*take)(R2RCode *code, const PeFile *pe, const char **ret_reason))
 {

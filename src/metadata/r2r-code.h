@@ -5,23 +5,24 @@
  * R2R code: the methods of a ReadyToRun image, and the maps from their native code to IL
  *
  * No event of the runtime has these maps: the image is their only source. The layouts are those of
- * dotnet/runtime's readytorun-format.md and of nibblestream.h; the versions of
- * .NET 8 to 11 are read, see VERSIONS in r2r-code.c, and others are refused. Nothing in a file is
- * trusted.
+ * dotnet/runtime's readytorun-format.md and of nibblestream.h. The versions of .NET 8 to 11 are
+ * read, see VERSIONS in r2r-code.c; others are refused. Nothing in a file is trusted.
  *
- * Plain C: libclrsym reads images too.
+ * Plain C, because libclrsym reads images, too.
  */
 
 #include "metadata/pe-file.h"
 #include "metadata/r2r-map.h"
 #include "metadata/r2r-signature.h"
 
-/* The newest major version of the format that is known, that of .NET 11. */
+/* The newest known major version of the format, that of .NET 11. */
 #define R2R_NEWEST 26u
-/* Why an image of another version is refused, with the number of most; static. */
+/*
+ * The reason why an image of another version is refused, usually with the version of .NET; static.
+ */
 const char *r2r_refused_version(unsigned major);
 
-/* Why an image of another machine is refused. */
+/* The reason why an image of another machine is refused. */
 #define R2R_OTHER_MACHINE "it is neither for x86-64 nor for arm64"
 #define R2R_IN_COMPOSITE  "its code is in a composite image"
 
@@ -31,8 +32,10 @@ const char *r2r_refused_version(unsigned major);
 /* Bytes of the id of a compiled assembly. */
 #define R2R_MVID_SIZE 16u
 
-/* The function of the image that is a method's first piece, and its extent with all its handlers.
- * RVAs. */
+/*
+ * The function of the image with a method's first piece, and the method's extent with all its
+ * handlers. RVAs.
+ */
 typedef struct R2RMethod {
         uint32_t function;
         uint32_t begin, end;
@@ -41,28 +44,27 @@ typedef struct R2RMethod {
 typedef struct R2RCode R2RCode;
 
 /*
- * Reads the tables of the image, for which PE has the headers. Returns 0; -ENOMEM; -EBADMSG if
- * there is no precompiled code that can be read, and *RET_REASON (static) is why; or pread()'s
- * error. Takes as many bytes as the tables have, at most 128 MiB, and at most 32 more a function.
+ * Reads the tables of the image whose headers PE has. Returns 0; -ENOMEM; -EBADMSG if there is no
+ * readable precompiled code, with the reason in *RET_REASON (static); or pread()'s error. Takes as
+ * much memory as the tables' bytes, at most 128 MiB, and at most 32 bytes more for each function.
  */
 int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 void r2r_code_free(R2RCode *code);
 
 /*
- * The name of the file, beside the assembly, of the composite image that has its code:
- * NUL-terminated in the N bytes of BUFFER. -ENOENT: it has its own code; -EBADMSG, -ENOMEM or
- * pread()'s error.
+ * The file, beside the assembly, of the composite image with the assembly's code: its name,
+ * NUL-terminated in the N bytes of BUFFER. -ENOENT: the assembly has its own code; -EBADMSG,
+ * -ENOMEM or pread()'s error.
  */
 int r2r_code_owner(const PeFile *pe, char *buffer, size_t n);
 /*
- * Reads the tables of a composite image, as r2r_code_read() those of an assembly: no method is
- * found in what it returns, but in what r2r_code_component() makes of it.
+ * Reads the tables of a composite image, like r2r_code_read(). The result itself finds no methods;
+ * only the results of r2r_code_component() do.
  */
 int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 /*
- * The code of the assembly with that MVID. It shares the tables, and may be used longer than
- * COMPOSITE; by the same thread. -ENOENT: the
- * image does not have that assembly; -ENOMEM.
+ * The code of the assembly with that MVID. The result shares the tables, and may be used longer
+ * than COMPOSITE, by the same thread. -ENOENT: the image does not have that assembly; -ENOMEM.
  */
 int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE]);
 
@@ -74,17 +76,17 @@ size_t r2r_code_size(const R2RCode *code);
 
 /* True if the function is a method's first; *RET has the whole method. */
 bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret);
-/* The method that has code at RVA. */
+/* The method with code at RVA. */
 bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret);
 
-/* What the code of a method is. */
+/* The kind of a method's code. */
 typedef enum R2RKind {
-        R2R_KIND_METHOD,  /* it itself: of an async one, what returns a task */
-        R2R_KIND_VARIANT, /* what an async method has besides: it returns the result */
-        R2R_KIND_RESUME,  /* a stub that continues the variant after it has waited */
+        R2R_KIND_METHOD,  /* the method itself; for an async method, the body that returns a task */
+        R2R_KIND_VARIANT, /* the second body of an async method: it returns the result */
+        R2R_KIND_RESUME,  /* a stub that continues the variant after a wait */
 } R2RKind;
 
-/* The method that a function is the first of. */
+/* The method that begins with a function. */
 typedef struct R2ROrigin {
         uint32_t component; /* of a composite image; else 0 */
         uint32_t rid;       /* in the component's table of methods */
@@ -95,35 +97,32 @@ typedef struct R2ROrigin {
 } R2ROrigin;
 
 /*
- * False if FUNCTION is not a method's first, or the image does not have one method that it is the
- * first of: then its code has no name.
+ * False if FUNCTION is not a method's first, or is the first of no method or several: then its code
+ * has no name.
  */
 bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret);
-/* How many assemblies a composite image has the code of; 0: it is the image of one assembly. */
+/* The number of assemblies in a composite image; 0: the image is one assembly's. */
 uint32_t r2r_code_n_components(const R2RCode *code);
-/* The MVID of such an assembly. NULL: there is none. Borrowed. */
+/* The MVID of such an assembly. NULL: it does not exist. Borrowed. */
 const uint8_t *r2r_code_component_mvid(const R2RCode *code, uint32_t component);
-/* Its name, as the image has it; NULL: it has none. Borrowed. */
+/* Its name in the image; NULL: it has none. Borrowed. */
 const char *r2r_code_component_name(const R2RCode *code, uint32_t component);
 
-/* The code of a method that is not generic, by its number in the table of methods. */
+/* The code of a non-generic method, by its number in the table of methods. */
 bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);
 /*
  * The code of method RID, generic or not, that was seen at address START with SIZE bytes. Images
- * are mapped in whole pages, so the lower bits of START are those of its RVA. False if there is
- * none, or if several of its instances are possible, and their maps differ.
+ * are mapped in whole pages, so the lower bits of START are those of its RVA. False if there is no
+ * such code, or if several instances are possible and their maps differ.
  */
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret);
-/*
- * The next instance of generic method RID that this can be. *AT is 0 at first. False: there is no
- * other one.
- */
+/* The next possible instance of generic method RID. *AT is 0 at first. False: there are no more. */
 bool r2r_code_next_instance(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                             uint32_t *at, R2RMethod *ret);
 
 /*
  * The map of the method that begins with FUNCTION; the caller frees its entries. Returns 0; -ENOENT
- * if the image has none; -EBADMSG; or -ENOMEM.
+ * if the image has no map for it; -EBADMSG; or -ENOMEM.
  */
 int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret);

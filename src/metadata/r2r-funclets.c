@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A row of the table: a method's begin, and the RVA of its clauses. The last row ends the clauses
- * of the one before. */
+/*
+ * A row of the table: a method's begin, and the RVA of its clauses. The last row only ends the
+ * clauses of the row before.
+ */
 #define ROW 8u
 
 /* A clause: its kind, begin and end of the block, those of the handler, and the class or the
@@ -20,7 +22,7 @@
 #define MAX_TABLE_BYTES   (16u << 20)
 #define MAX_CLAUSES_BYTES (32u << 20)
 
-/* What is read of an image. */
+/* The data read from an image. */
 typedef struct FuncletTable {
         uint8_t *rows; /* owned */
         uint32_t n;
@@ -58,7 +60,7 @@ static int table_read(FuncletTable *table, const PeFile *pe, PeRange range)
         return table->n_clauses ? pe_file_read_range(pe, table->range, &table->clauses) : 0;
 }
 
-/* False: the clauses of row I are not where they have to be. */
+/* False: the clauses of row I are not at their place. */
 static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets *funclets)
 {
         const uint32_t method = bytes_u32(table->rows + (size_t)i * ROW);

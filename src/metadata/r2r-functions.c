@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The machine's number is changed for each system, so that no other one loads the file. */
+/* The machine's number differs by system, so that no other system loads the file. */
 #define LINUX         0x7b79
 #define MACHINE_AMD64 0x8664
 #define MACHINE_ARM64 0xaa64
@@ -14,23 +14,23 @@
 #define MAX_TABLE_BYTES  (32u << 20)
 #define MAX_UNWIND_BYTES (32u << 20)
 
-/* Rows: begin, end and the data for unwinding; or begin and that data. */
+/* Rows: begin, end and unwind data; or begin and unwind data. */
 #define AMD64_ROW 12u
 #define ARM64_ROW 8u
-/* The data for unwinding on arm64, in the row if its lowest bits are not 0, else at an RVA. */
+/* The unwind data on arm64: in the row if its lowest bits are not 0, else at an RVA. */
 #define ARM64_IN_ROW_MASK   0x3u
 #define ARM64_IN_ROW_SHIFT  2
 #define ARM64_IN_ROW_LENGTH 0x7ffu
 #define ARM64_LENGTH        0x3ffffu
 #define ARM64_INSTRUCTION   4u
 
-/* A table that is read. */
+/* A table being read. */
 typedef struct FunctionTable {
         const PeFile *pe;
         uint8_t *rows; /* owned */
         uint32_t n;
-        uint8_t *unwind; /* owned: on arm64, what the rows refer to */
-        PeRange range;   /* of that */
+        uint8_t *unwind; /* owned: on arm64, the unwind data of the rows */
+        PeRange range;   /* of the unwind data */
 } FunctionTable;
 
 static bool is_arm64(const PeFile *pe)
@@ -44,7 +44,7 @@ bool r2r_functions_are_of_machine(const PeFile *pe)
                pe->machine == (MACHINE_AMD64 ^ LINUX);
 }
 
-/* They lie together, so they are read at once. */
+/* All unwind data lies together, so one read gets it. */
 static int table_read_unwind(FunctionTable *table)
 {
         uint32_t first = UINT32_MAX, last = 0, i;

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * R2R functions: where the pieces of code in a ReadyToRun image begin and end
+ * R2R functions: the begins and ends of the pieces of code in a ReadyToRun image
  *
  * The image has a table with each piece that can be unwound by itself: the body of a method, and
- * those of its handlers that are functions of their own. Rows for x86-64 have both ends; those for
- * arm64 have the length in the data for unwinding (Microsoft's "ARM64 exception handling"). Other
- * machines are refused. Nothing in a file is trusted: functions are sorted, do not overlap, and lie
- * in sections of code, or the table is refused.
+ * each handler that is a function of its own. Rows for x86-64 have both ends; rows for arm64 have
+ * the length in the unwind data (Microsoft's "ARM64 exception handling"). Other machines are
+ * refused. Nothing in a file is trusted: the table is refused unless functions are sorted, do not
+ * overlap, and lie in sections of code.
  */
 
 #include "metadata/pe-file.h"
@@ -23,7 +23,7 @@ typedef struct R2RFunctions {
         uint32_t n;
 } R2RFunctions;
 
-/* True if the image is for a machine whose functions can be read. */
+/* True if this file reads functions of the image's machine. */
 bool r2r_functions_are_of_machine(const PeFile *pe);
 
 /*
@@ -34,5 +34,5 @@ bool r2r_functions_are_of_machine(const PeFile *pe);
 int r2r_functions_read(R2RFunctions *ret, const PeFile *pe, PeRange table);
 void r2r_functions_deinit(R2RFunctions *functions);
 
-/* The last function that begins at or before RVA; its number plus one. 0: there is none. */
+/* The number, plus one, of the last function that begins at or before RVA. 0: there is none. */
 uint32_t r2r_functions_last(const R2RFunctions *functions, uint32_t rva);

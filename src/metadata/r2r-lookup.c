@@ -84,7 +84,7 @@ static bool method_fits(const R2RMethod *method, uint64_t start, uint32_t size)
         return (start - method->begin) % PAGE == 0 && method->end - method->begin == size;
 }
 
-/* Where the debug information of a function is; functions with equal ones have the same. */
+/* The offset of a function's debug information; functions with equal information share it. */
 static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_offset)
 {
         const NativeTable debug_info = r2r_table(&code->image->debug_info);
@@ -115,7 +115,7 @@ static bool maps_are_same(const R2RMap *one, const R2RMap *other)
         return true;
 }
 
-/* Where the maps are the same, what else the debug information has may differ: the variables. */
+/* Debug information can differ while the maps are equal: by the variables. */
 static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
 {
         R2RMap maps[2] = {0};
@@ -133,7 +133,7 @@ static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other
         return are_same;
 }
 
-/* The first row that is not of a lower RID. */
+/* The first row whose RID is not lower. */
 static uint32_t code_first_row(const R2RCode *code, uint32_t rid)
 {
         uint32_t low = 0, high = code->n_rows;

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* IL offsets are written as this much more, so that R2R_IL_* are not negative. */
+/* Added to IL offsets in the file, so that R2R_IL_* are not negative. */
 #define IL_BIAS 3u
 
 /*
- * Numbers in nibbles, the lower one of a byte first. Three bits of each are the number's, the most
- * significant ones first; the fourth is set if more follow.
+ * Numbers in nibbles, the lower one of a byte first. Three bits of each nibble belong to the
+ * number, the most significant ones first; the fourth is set if more nibbles follow.
  */
 typedef struct NibbleReader {
         const uint8_t *at; /* borrowed */
@@ -35,7 +35,7 @@ static uint32_t nibble_number(NibbleReader *reader)
         return value;
 }
 
-/* Where the next whole byte is. */
+/* The offset of the next whole byte. */
 static size_t nibble_byte(const NibbleReader *reader)
 {
         return (reader->i + 1) / 2;
@@ -68,7 +68,7 @@ static int map_read_nibbles(R2RMap *map, NibbleReader *reader)
 {
         uint32_t n = nibble_number(reader), native = 0, i;
 
-        /* An entry has three numbers. */
+        /* Each entry has three numbers. */
         if (reader->has_failed || n > (reader->n - reader->i) / 3)
                 return -EBADMSG;
         if (map_allocate(map, n) < 0)
@@ -113,13 +113,13 @@ int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_
         int r;
 
         *ret = (R2RMap){0};
-        nibble_number(&reader); /* bytes of the variables, which follow */
+        nibble_number(&reader); /* bytes of the variables */
         at = nibble_byte(&reader);
         if (reader.has_failed || n_bounds > n - at)
                 return -EBADMSG;
         if (!n_bounds)
                 return map_allocate(ret, 0);
-        /* There may be more bytes than the entries need. */
+        /* The entries can use fewer bytes. */
         reader = (NibbleReader){.at = bytes + at, .n = (size_t)n_bounds * 2};
         r = source_bits ? map_read_bits(ret, &reader, source_bits) : map_read_nibbles(ret, &reader);
         if (r < 0) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * R2R map: from the native code of one method in a ReadyToRun image to its IL
- */
+/* R2R map: from one method's native code in a ReadyToRun image to its IL */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,11 +12,11 @@
 #define R2R_IL_PROLOG     (-2)
 #define R2R_IL_EPILOG     (-3)
 
-/* From `native` on, up to the next entry, code is of `il`. */
+/* Code from `native` on, up to the next entry, comes from `il`. */
 typedef struct R2RMapEntry {
         uint32_t native; /* bytes from the method's begin */
         int32_t il;      /* offset, or R2R_IL_* */
-        uint8_t source;  /* bits, as the image has them */
+        uint8_t source;  /* the image's bits */
 } R2RMapEntry;
 
 typedef struct R2RMap {
@@ -27,9 +25,9 @@ typedef struct R2RMap {
 } R2RMap;
 
 /*
- * Decodes the debug information that begins at BYTES; N: how many there are at most. SOURCE_BITS:
- * of each source, if its bounds are bits; 0: they are nibbles. Returns 0; -EBADMSG; or -ENOMEM. The
- * caller frees the entries.
+ * Decodes the debug information at BYTES, of at most N bytes. SOURCE_BITS: bits of each source, if
+ * bounds are bits; 0: bounds are nibbles. Returns 0; -EBADMSG; or -ENOMEM. The caller frees the
+ * entries.
  */
 int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_bits);
 

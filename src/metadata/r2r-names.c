@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of an assembly's metadata, of which the largest of a framework has 10 MiB; and of all. */
+/* Most bytes of an assembly's metadata (a framework's largest has 10 MiB); and of all together. */
 #define MAX_METADATA     (64u << 20)
 #define MAX_ALL_METADATA (192u << 20)
-/* Bytes of a text. Real ones have some hundreds. */
+/* Bytes of a text. Real texts have some hundreds. */
 #define MAX_NAME      4096u
 #define MAX_SIGNATURE 4096u
 
@@ -18,7 +18,7 @@
 
 typedef enum AssemblyState { ASSEMBLY_UNREAD, ASSEMBLY_READ, ASSEMBLY_SKIPPED } AssemblyState;
 
-/* An assembly that has methods in the image. */
+/* An assembly with methods in the image. */
 typedef struct NamesAssembly {
         AssemblyState state;
         uint8_t *bytes;     /* owned: the metadata */
@@ -30,8 +30,8 @@ struct R2RNames {
         NamesAssembly *assemblies; /* owned: one, or all of a composite image */
         uint32_t n_assemblies;
         bool is_composite;
-        bool has_missing; /* the last search failed because `missing` was not read */
-        uint32_t missing; /* of the assemblies */
+        bool has_missing; /* the last search failed for lack of `missing` */
+        uint32_t missing; /* an assembly's number */
         size_t n_bytes;
         char name_space[MAX_NAME], type_args[MAX_NAME], signature[MAX_SIGNATURE];
 };
@@ -49,8 +49,8 @@ static const Metadata *names_metadata(R2RNames *names, uint32_t assembly)
 }
 
 /*
- * In an image of one assembly, no signature was seen that has a type by another one's tokens. A
- * composite image has tokens of its assemblies only.
+ * In images of one assembly, signatures have been seen only with types by the assembly's own
+ * tokens. A composite image has tokens of its own assemblies only.
  */
 static const Metadata *names_module(void *data, uint32_t module)
 {
@@ -146,7 +146,7 @@ bool r2r_names_missing(const R2RNames *names, uint32_t *ret_assembly)
         return names->has_missing;
 }
 
-/* "Type`1" of the type itself, and "Type`1[System.Int32]" of an instance of it. */
+/* True if INSTANCE is TYPE, "Type`1", or an instance of it, "Type`1[System.Int32]". */
 static bool is_instance_of(const char *instance, const char *type)
 {
         size_t n = strlen(type);
@@ -154,7 +154,7 @@ static bool is_instance_of(const char *instance, const char *type)
         return !strncmp(instance, type, n) && (instance[n] == '[' || !instance[n]);
 }
 
-/* The type of an instance's method, and the type arguments of the method. */
+/* Sets the type of an instance's method, and the type arguments of the method. */
 static bool names_set_instance(R2RNames *names, const R2ROrigin *origin, const char *type)
 {
         const R2RModules modules = {names_module, names};
@@ -168,7 +168,7 @@ static bool names_set_instance(R2RNames *names, const R2ROrigin *origin, const c
         return is_instance_of(names->name_space, type);
 }
 
-/* What is not generic has an entry of its own, and what is generic has instances. */
+/* True if type arguments are there exactly for a generic method, and for a generic type. */
 static bool names_is_complete(const R2RNames *names, const Metadata *metadata, uint32_t method,
                               uint32_t type)
 {
@@ -195,7 +195,7 @@ static bool names_set_type(R2RNames *names, const Metadata *metadata, const R2RO
         return names_is_complete(names, metadata, origin->rid, rid);
 }
 
-/* As the runtime calls a stub that it compiles itself. */
+/* The runtime's name of a stub that it compiles itself. */
 static void name_set_stub(R2RName *name)
 {
         name->stub_name_space = name->name_space;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* No real type is as deep as that. */
+/* Nesting: real types have less. */
 #define MAX_DEPTH 32u
-/* Elements of one list. */
+/* Most elements of one list. */
 #define MAX_LIST 1024u
 /* Bytes of the name of a type without its arguments. */
 #define MAX_NAME 1024u
@@ -50,7 +50,7 @@ enum {
         TYPE_PINNED = 0x45,
 };
 
-/* Those that are one word, as reflection writes them. */
+/* Element types of one word, in reflection's spelling. */
 static const char *const WORDS[] = {
         [0x01] = "System.Void",
         [0x02] = "System.Boolean",
@@ -73,14 +73,14 @@ static const char *const WORDS[] = {
         [TYPE_CANONICAL] = "System.__Canon",
 };
 
-/* A signature that is read, and what is written of it. */
+/* A signature being read, and its text. */
 typedef struct TypeReader {
         ByteCursor cursor;
         const R2RModules *modules;
-        R2RText *text; /* NULL: types are passed over */
+        R2RText *text; /* NULL: types are skipped */
 } TypeReader;
 
-/* The modules whose tokens a type has. NULL: not known. */
+/* The modules of a type's tokens. NULL: not known. */
 typedef struct TypeScope {
         const Metadata *own;  /* of the type itself */
         const Metadata *args; /* of its arguments */
@@ -108,7 +108,7 @@ static void reader_put(TypeReader *reader, const char *text)
                 text_put(reader->text, text, strlen(text));
 }
 
-/* It is passed over, but it has no name. */
+/* The type is skipped, but it has no name. */
 static void reader_put_unknown(TypeReader *reader)
 {
         if (reader->text)
@@ -146,7 +146,7 @@ static bool read_numbers(TypeReader *reader, bool *ret_are_zero)
         return !reader->cursor.has_failed;
 }
 
-/* N of them, with commas between them. */
+/* N types, separated by commas. */
 static bool read_types(TypeReader *reader, TypeScope scope, uint32_t n, unsigned depth)
 {
         uint32_t i;
@@ -161,7 +161,7 @@ static bool read_types(TypeReader *reader, TypeScope scope, uint32_t n, unsigned
         return true;
 }
 
-/* Bounds other than those that all compilers write have no name. */
+/* Bounds that compilers never write have no name. */
 static bool read_array(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         bool are_zero = true;
@@ -181,7 +181,7 @@ static bool read_array(TypeReader *reader, TypeScope scope, unsigned depth)
         return true;
 }
 
-/* Its arguments, and what it returns: it has no name. */
+/* Skips its arguments and its result: a function has no name. */
 static bool read_function(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         uint8_t convention = byte_cursor_u8(&reader->cursor);
@@ -192,7 +192,7 @@ static bool read_function(TypeReader *reader, TypeScope scope, unsigned depth)
         return read_types(reader, scope, reader_number(reader) + 1, depth);
 }
 
-/* The tokens of the arguments are those of the module that the whole signature is of. */
+/* The tokens of the arguments belong to the module of the whole signature. */
 static bool read_generic(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         if (!read_type(reader, scope, depth))
@@ -267,13 +267,13 @@ static bool read_type(TypeReader *reader, TypeScope scope, unsigned depth)
         }
 }
 
-/* The module of a type that begins with one, or 0. */
+/* The module of a type that begins with a module, or 0. */
 static uint32_t type_module(ByteCursor cursor)
 {
         return byte_cursor_u8(&cursor) == TYPE_OF_MODULE ? byte_cursor_unsigned(&cursor) : 0;
 }
 
-/* A list of types into TEXT, or passed over if that is NULL. */
+/* Writes a list of types to TEXT, or skips it if TEXT is NULL. */
 static bool signature_types(TypeReader *reader, TypeScope scope, R2RText *text, uint32_t n)
 {
         reader->text = text;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * R2R signature: which method an instance in a ReadyToRun image is of, and with which types
+ * R2R signature: the method of an instance in a ReadyToRun image, with its types
  *
  * The layout is that of dotnet/runtime's readytorun-format.md. Nothing in a signature is trusted.
  */
@@ -11,35 +11,34 @@
 
 typedef struct R2RInstance {
         uint32_t rid;       /* in the table of methods, or of member references */
-        bool is_member_ref; /* the method is another assembly's */
+        bool is_member_ref; /* the method belongs to another assembly */
         bool is_async;      /* the variant of an async method that returns its result, not a task */
-        bool is_stub;       /* not the method's code, but what calls it */
-        uint32_t module;    /* number of the assembly that has the method; 0: the image's own */
+        bool is_stub;       /* a stub that calls the method, not its code */
+        uint32_t module;    /* number of the method's assembly; 0: the image's own */
         size_t n;           /* bytes of the signature */
 } R2RInstance;
 
-/* Reads the signature that begins at the cursor. False if it is not one. */
+/* Reads the signature that begins at the cursor. False: no signature begins there. */
 bool r2r_signature_read(ByteCursor cursor, R2RInstance *ret);
 
-/* The assemblies that tokens are of. */
+/* The assemblies of tokens. */
 typedef struct R2RModules {
-        /* The metadata of the assembly with that number, 0: of the image itself; NULL: not known.
-         */
+        /* The metadata of the assembly with that number (0: the image itself); NULL: not known. */
         const Metadata *(*find)(void *data, uint32_t module);
         void *data;
 } R2RModules;
 
-/* A text that is written. */
+/* A text being written. */
 typedef struct R2RText {
-        char *buffer; /* borrowed: NUL-terminated, once something was written */
+        char *buffer; /* borrowed: NUL-terminated after the first write */
         size_t size;  /* of the buffer */
         size_t n;     /* written */
         bool has_failed;
 } R2RText;
 
 /*
- * Adds to OWNER the type of the method, if the signature has it, and to ARGS the type arguments of
- * the method, with commas between them; both as reflection writes types. False if the signature is
+ * Appends to OWNER the type of the method, if the signature has it, and to ARGS the type arguments
+ * of the method, separated by commas; both in reflection's spelling. False if the signature is
  * damaged, or a type in it is not known or has no such name.
  */
 bool r2r_signature_name(ByteCursor cursor, const R2RModules *modules, R2RText *owner,

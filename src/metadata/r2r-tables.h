@@ -18,8 +18,10 @@ typedef struct ImageTable {
         uint8_t *bytes; /* owned or NULL */
 } ImageTable;
 
-/* The first function of an instance of a generic method; COMPONENT: of that assembly; OFFSET: in
- * the table of instances. */
+/*
+ * The first function of an instance of a generic method; COMPONENT: the method's assembly; OFFSET:
+ * in the table of instances.
+ */
 typedef struct InstanceRow {
         uint32_t component, rid, function, offset;
 } InstanceRow;
@@ -30,10 +32,10 @@ typedef struct Component {
         ImageTable methods;
 } Component;
 
-/* What is known of a function. */
+/* The kinds of a function. */
 typedef enum HeadKind {
         HEAD_NONE,     /* a handler of the method before it */
-        HEAD_UNKNOWN,  /* a method's first, and it is not known of which, or of more than one */
+        HEAD_UNKNOWN,  /* a method's first, of no known method or of several */
         HEAD_METHOD,   /* of the row VALUE of MethodDef */
         HEAD_INSTANCE, /* of the instance at VALUE of its table */
         HEAD_VARIANT,  /* the same; it is the variant of an async method */
@@ -42,15 +44,15 @@ typedef enum HeadKind {
 
 typedef struct FunctionHead {
         HeadKind kind : 8;
-        uint32_t component : 24; /* that has the method */
+        uint32_t component : 24; /* of the method */
         uint32_t value;
 } FunctionHead;
 
-/* What the assemblies of a composite image share. */
+/* The data shared by the assemblies of a composite image. */
 typedef struct CodeImage {
         unsigned n_users;
         R2RFunctions functions;
-        ImageTable function_table; /* only its place counts */
+        ImageTable function_table; /* only its place is read */
         ImageTable debug_info, instances;
         FunctionHead *heads;   /* owned: of each function */
         Component *components; /* owned; NULL: the image is one assembly */
@@ -65,7 +67,8 @@ typedef struct CodeImage {
 /* A version of the format. */
 typedef struct R2RVersion {
         unsigned major;
-        unsigned source_bits; /* of an entry of the bounds; 0: the numbers are nibbles */
+        unsigned source_bits; /* bits of a source in an entry of the bounds; 0: the numbers are
+                               * nibbles */
         bool has_variants;    /* of async methods, in the table of instances */
 } R2RVersion;
 
@@ -75,7 +78,7 @@ struct R2RCode {
         NativeTable methods;       /* borrowed from own_methods, or from a component */
         ImageTable own_methods;
         ImageTable components, mvids; /* of a composite image, while it is read */
-        ImageTable owner;             /* only its place counts */
+        ImageTable owner;             /* only its place is read */
         const InstanceRow *rows;      /* borrowed from the image: of this assembly */
         uint32_t n_rows;
 };
@@ -100,7 +103,7 @@ static inline bool r2r_is_head(const R2RCode *code, uint32_t i)
         return code->image->heads[i].kind != HEAD_NONE;
 }
 
-/* The function that an entry point has at OFFSET of its table. */
+/* The function of the entry point at OFFSET of its table. */
 static inline bool r2r_entry_function(const NativeTable *table, size_t offset, uint32_t *ret)
 {
         uint32_t number;
