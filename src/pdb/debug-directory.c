@@ -40,7 +40,7 @@ static int debug_explain(int r, const char **ret_reason)
         return r;
 }
 
-/* A PDB of another kind has an entry too; the first that is portable counts. */
+/* PDBs of other kinds have entries, too; the first portable one counts. */
 static int take_codeview(DebugDirectory *directory, const DebugEntry *entry, const PeFile *file)
 {
         uint8_t bytes[CODEVIEW_SIZE + DEBUG_MAX_PATH];
@@ -77,7 +77,7 @@ static int take_checksum(DebugDirectory *directory, const DebugEntry *entry, con
         uint8_t bytes[sizeof(CHECKSUM_NAME) + PDB_CHECKSUM_SIZE];
         int r;
 
-        /* A name of another algorithm is allowed: there is just nothing to compare then. */
+        /* The checksum of another algorithm is allowed, and not compared. */
         if (entry->size != sizeof(bytes))
                 return 0;
         r = pe_file_read_at(file, entry->offset, bytes, sizeof(bytes));

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Debug directory: which PDB belongs to an assembly (the PE and COFF specification, and
+ * Debug directory: the PDB of an assembly (the PE and COFF specification, and
  * docs/design/specs/PE-COFF.md of dotnet/runtime)
  */
 
@@ -14,14 +14,14 @@
 #define DEBUG_MAX_PATH 1024
 
 typedef struct DebugDirectory {
-        bool has_id; /* there is a portable PDB */
+        bool has_id; /* the assembly has a portable PDB */
         PdbId id;
         uint32_t age;
-        char path[DEBUG_MAX_PATH]; /* where the compiler wrote it; empty: it is not known */
+        char path[DEBUG_MAX_PATH]; /* where the compiler wrote it; empty: not known */
         bool has_checksum;         /* SHA-256 */
         uint8_t checksum[PDB_CHECKSUM_SIZE];
         uint32_t embedded_at, n_embedded; /* in the image; 0 bytes: it is not embedded */
-        bool has_windows_pdb;             /* and that is the only one */
+        bool has_windows_pdb;             /* there is a Windows PDB and no other */
 } DebugDirectory;
 
 /* Returns 0; -EBADMSG if the directory is damaged; or pread()'s error. */

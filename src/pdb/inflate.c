@@ -9,7 +9,7 @@
 
 int inflate_exactly(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to)
 {
-        z_stream stream = {.next_in = (Bytef *)from, /* zlib reads it only */
+        z_stream stream = {.next_in = (Bytef *)from, /* zlib only reads it */
                            .avail_in = (uInt)n_from,
                            .next_out = to,
                            .avail_out = (uInt)n_to};
@@ -22,7 +22,7 @@ int inflate_exactly(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to
         return r == Z_STREAM_END && stream.avail_out == 0 ? 0 : -EBADMSG;
 }
 
-/* The next piece of the file, of *N_LEFT bytes. */
+/* Reads the next piece of the file, whose remainder has *N_LEFT bytes. */
 static int inflate_fill(z_stream *stream, int fd, uint64_t *offset, uint64_t *n_left,
                         uint8_t piece[PIECE])
 {

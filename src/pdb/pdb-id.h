@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * PDB id: what an assembly and its PDB have in common
+ * PDB id: the id shared by an assembly and its PDB
  *
- * A compiler that builds deterministically takes both from a hash of the PDB; others from chance
- * and the clock.
+ * A deterministic compiler takes GUID and stamp from a hash of the PDB; others take them from
+ * chance and the clock.
  */
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #define PDB_CHECKSUM_SIZE 32
 
 typedef struct PdbId {
-        uint8_t guid[PDB_GUID_SIZE]; /* as it is in the files */
+        uint8_t guid[PDB_GUID_SIZE]; /* in the byte order of the files */
         uint32_t stamp;
 } PdbId;
 

@@ -26,7 +26,7 @@ static bool points_fail(PdbPoints *points)
         return false;
 }
 
-/* Adds a delta; false if the sum is below 0, or not a line or column of any file. */
+/* Adds a delta; false if the sum is below 0, or larger than any line or column. */
 static bool add_delta(uint32_t *number, int64_t delta)
 {
         int64_t sum = (int64_t)*number + delta;
@@ -37,7 +37,7 @@ static bool add_delta(uint32_t *number, int64_t delta)
         return true;
 }
 
-/* The lines and columns of a point; its IL offset is set. */
+/* Reads the lines and columns of a point; its IL offset is set. */
 static bool take_place(PdbPoints *points, PdbPoint *point)
 {
         ByteCursor *cursor = &points->cursor;

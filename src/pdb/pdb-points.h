@@ -9,7 +9,7 @@
 
 typedef struct PdbPoint {
         uint32_t il;
-        bool is_hidden;    /* the compiler's own code: the members below are 0 then */
+        bool is_hidden;    /* the compiler's own code: the next members are 0 */
         uint32_t document; /* row of the table Document */
         uint32_t line, column;
         uint32_t end_line, end_column;
@@ -17,8 +17,8 @@ typedef struct PdbPoint {
 
 typedef struct PdbPoints {
         ByteCursor cursor;
-        PdbPoint point;   /* the last one */
-        PdbPoint visible; /* the last one that is not hidden */
+        PdbPoint point;   /* the latest one */
+        PdbPoint visible; /* the latest one that is not hidden */
         uint32_t document;
         bool has_point, has_visible;
         bool has_failed; /* the points are damaged */
@@ -26,12 +26,13 @@ typedef struct PdbPoints {
 
 /* False if METHOD has no points. */
 bool pdb_points_init(PdbPoints *ret, const Pdb *pdb, uint32_t method);
-/* The next point, in points->point. False after the last one, or at a damaged one. */
+/* Reads the next point into points->point. False after the last one, or at a damaged one. */
 bool pdb_points_next(PdbPoints *points);
 
 /*
- * The point whose line counts at an IL offset: the last one that is not hidden, at IL or before, as
- * in the runtime's stack traces. False if there is none, or any point of the method is damaged.
+ * The point with the line of an IL offset: the last one that is not hidden, at IL or before, as in
+ * the runtime's stack traces. False if there is no such point, or any point of the method is
+ * damaged.
  */
 bool pdb_find_point(const Pdb *pdb, uint32_t method, uint32_t il, PdbPoint *ret);
 /* The method's first point that is not hidden. */

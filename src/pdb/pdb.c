@@ -14,7 +14,10 @@ static bool pdb_refuse(const char **ret_reason, const char *reason)
         return false;
 }
 
-/* The checksum is that of the file before its id, which is made from it, was put into it. */
+/*
+ * The checksum is that of the file before its id was put into it, because the id is made from the
+ * checksum.
+ */
 static bool has_checksum(const Pdb *pdb, const uint8_t *checksum)
 {
         static const uint8_t ZEROS[ID_SIZE];
@@ -39,8 +42,8 @@ static void pdb_keep(uint8_t **at, const uint8_t **span, size_t n)
 }
 
 /*
- * Keeps the tables that are asked for and the blobs; drops the names of locals, their scopes, and
- * so on. If there is no memory for it, all of it stays.
+ * Keeps the needed tables and the blobs; drops the names of locals, their scopes, and so on.
+ * Without memory for that, everything stays.
  */
 static void pdb_compact(Pdb *pdb)
 {
@@ -121,7 +124,7 @@ static bool path_append(char *buffer, size_t n_buffer, size_t *n_done, const uin
         return true;
 }
 
-/* A separator, or 0, and the blobs of the parts. */
+/* The blob of a path is a separator, or 0, and the blobs of the parts. */
 bool pdb_document_path(const Pdb *pdb, uint32_t document, char *buffer, size_t n)
 {
         const Metadata *metadata = &pdb->metadata;
@@ -166,7 +169,7 @@ uint32_t pdb_kickoff_method(const Pdb *pdb, uint32_t method)
         const Metadata *metadata = &pdb->metadata;
         uint32_t low = 1, high = metadata_n_rows(metadata, METADATA_STATE_MACHINE_METHOD), cell;
 
-        /* The table is sorted by MoveNext; where it is not, nothing is found. */
+        /* The table must be sorted by MoveNext; in an unsorted one, nothing is found. */
         while (low <= high) {
                 uint32_t middle = low + (high - low) / 2;
 
