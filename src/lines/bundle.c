@@ -14,21 +14,23 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* What the program looks for in itself; before it is where the bundle's header is. */
+/* The mark that a program looks for in itself; the offset of the bundle's header is before it. */
 static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
                                0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
                                0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
 
 #define POINTER sizeof(uint64_t)
-/* The mark is in the program's own data. That of .NET 10 with its runtime is 12 MiB. */
+/*
+ * The mark is in the program's own data. In a program of .NET 10 with its runtime it is at 12 MiB.
+ */
 #define MAX_PROGRAM  (64u << 20)
 #define PIECE        (1u << 20)
 #define MAX_HEADER   (4u << 20)
 #define MAX_UNPACKED (256u << 20)
 #define MAX_PATH     4096
-/* Files that are remembered. */
+/* Most files kept. */
 #define MAX_PLACES 1024u
-/* Versions of the header that .NET 5 and .NET 6 began with. */
+/* The first versions of the header of .NET 5 and of .NET 6. */
 #define VERSION_WITH_PLACES  2u
 #define VERSION_WITH_PACKING 6u
 #define VERSION_MAX          6u
@@ -41,7 +43,7 @@ typedef struct BundleRow {
         size_t n_path;
 } BundleRow;
 
-/* All N bytes, or as many as the file has. */
+/* Reads N bytes, less only at the end of the file. */
 static size_t read_at(int fd, uint64_t offset, void *bytes, size_t n)
 {
         size_t n_read = 0;
@@ -71,7 +73,7 @@ void bundles_deinit(Bundles *bundles)
         *bundles = (Bundles){0};
 }
 
-/* Where the header is; 0: the file is not a bundle. */
+/* The offset of the header; 0: the file is not a bundle. */
 static uint64_t host_find_header(int host, uint64_t *work)
 {
         const size_t overlap = POINTER + sizeof(MARK);
@@ -103,7 +105,7 @@ static bool place_is(const BundlePlace *one, const BundlePlace *other)
                one->changed.tv_nsec == other->changed.tv_nsec;
 }
 
-/* If there is no memory, it is looked for again the next time. */
+/* Without memory, the next question searches again. */
 static void bundles_remember(Bundles *bundles, const BundlePlace *place)
 {
         if (bundles->n_places < MAX_PLACES) {
@@ -167,7 +169,7 @@ static bool take_row(ByteCursor *cursor, uint32_t version, BundleRow *ret)
         return !cursor->has_failed;
 }
 
-/* The module's path is that of the program's directory, and the row's. */
+/* True if the module's path consists of the program's directory and the row's path. */
 static bool row_is_of(const BundleRow *row, const char *module_path)
 {
         const size_t n = strlen(module_path);
@@ -177,7 +179,7 @@ static bool row_is_of(const BundleRow *row, const char *module_path)
                module_path[n - row->n_path - 1] == '/';
 }
 
-/* The assembly's bytes in a file in memory; -1: it cannot be unpacked. */
+/* Unpacks the assembly into a file in memory; -1: impossible. */
 static int row_unpack(int host, const BundleRow *row, uint64_t *work)
 {
         FD_AUTO int fd = -1;
@@ -197,7 +199,7 @@ static int row_unpack(int host, const BundleRow *row, uint64_t *work)
         return ok ? fd_steal(&fd) : -1;
 }
 
-/* Several questions about an assembly come one after another. */
+/* Keeps the assembly, because questions about one assembly come in a row. */
 static bool bundles_unpack(Bundles *bundles, const BundlePlace *place, int host,
                            const BundleRow *row, uint64_t *work)
 {
@@ -216,7 +218,7 @@ static bool bundles_unpack(Bundles *bundles, const BundlePlace *place, int host,
         return true;
 }
 
-/* Reads up to the rows of the files; *RET_N is how many there are. */
+/* Reads the header up to the rows of the files; *RET_N is their number. */
 static bool take_header(ByteCursor *header, uint32_t *ret_version, uint32_t *ret_n)
 {
         size_t n_id;
@@ -230,10 +232,10 @@ static bool take_header(ByteCursor *header, uint32_t *ret_version, uint32_t *ret
         return !header->has_failed && *ret_version <= VERSION_MAX;
 }
 
-/* True: it is the row that is looked for. */
+/* True ends the search at this row. */
 typedef bool (*BundleRowFn)(const BundleRow *row, void *data);
 
-/* Calls FN for each row, until it is true. False: it was for none. */
+/* Calls FN for each row until it returns true. False: it never did. */
 static bool place_find_row(const BundlePlace *place, int host, BundleRowFn fn, void *data,
                            uint64_t *work)
 {
@@ -259,10 +261,12 @@ static bool place_find_row(const BundlePlace *place, int host, BundleRowFn fn, v
 
 typedef struct BundleImage {
         const char *module_path;
-        BundleRow row; /* its path is gone; `n_path` 0: none was found */
+        BundleRow row; /* its path is invalid; `n_path` 0: none was found */
 } BundleImage;
 
-/* "more/Lib.dll" is nearer to "/app/more/Lib.dll" than "Lib.dll". The runtime takes the first one.
+/*
+ * "more/Lib.dll" is nearer to "/app/more/Lib.dll" than "Lib.dll" is. The runtime takes the first
+ * one.
  */
 static bool row_take_image(const BundleRow *row, void *data)
 {
@@ -353,7 +357,7 @@ bool bundles_add_program(Bundles *bundles, const char *path)
         return *program != NULL;
 }
 
-/* Are both paths in one directory, or is the second below it? */
+/* True if the second path is in the first one's directory, or below it. */
 static bool are_beside(const char *program, const char *module_path)
 {
         const size_t n = (size_t)(symbol_dirs_name(program) - program);

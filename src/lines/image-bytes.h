@@ -10,10 +10,10 @@
 typedef struct ImageBytes {
         int fd;         /* borrowed */
         uint64_t begin; /* of the image in the file */
-        uint64_t *work; /* borrowed: bytes that are read are added to it; NULL: they do not count */
+        uint64_t *work; /* borrowed: bytes read are added to it; NULL: not counted */
 } ImageBytes;
 
-/* As pe_file_read(). */
+/* Like pe_file_read(). */
 static inline int image_bytes_read(const ImageBytes *image, PeFile *ret, const char **ret_reason)
 {
         int r = pe_file_read(ret, image->fd, image->begin, ret_reason);
@@ -22,5 +22,5 @@ static inline int image_bytes_read(const ImageBytes *image, PeFile *ret, const c
         return r;
 }
 
-/* True if the image IMAGE is the one. */
+/* True if IMAGE is the right one. */
 typedef bool (*ImageFn)(const ImageBytes *image, void *data);

@@ -16,10 +16,10 @@
 #define MAX_PATH      4096u
 #define MAX_TYPE_ARGS 4096u
 
-/* Files are mapped in pages: an image begins in its page where it begins in the file's. */
+/* Files are mapped in pages: an image begins at the same offset of its page as in the file. */
 #define PAGE 4096u
 
-/* An assembly that has methods in the image. */
+/* An assembly with methods in the image. */
 typedef struct ImageAssembly {
         char *path;                  /* owned; NULL: its file was not found */
         uint8_t guid[PDB_GUID_SIZE]; /* of its PDB; all 0: it has none */
@@ -29,7 +29,7 @@ struct ImageNames {
         R2RCode *code;   /* owned */
         R2RNames *names; /* owned */
         uint64_t begin;  /* of the image in its file */
-        int host;        /* owned: the single-file program that has a composite image; -1: none */
+        int host;        /* owned: the single-file program with a composite image; -1: none */
         pid_t pid;
         char *path;                /* owned: of the image's file */
         ImageSources *sources;     /* borrowed */
@@ -61,7 +61,7 @@ size_t image_names_size(const ImageNames *names)
                r2r_names_size(names->names) + r2r_code_size(names->code);
 }
 
-/* True if the file has the assembly's metadata, which is taken. */
+/* True if the file has the assembly's metadata; then takes it. */
 static bool names_take(ImageNames *names, uint32_t i, const PeFile *pe, const char *path)
 {
         ImageAssembly *assembly = &names->assemblies[i];
@@ -122,7 +122,7 @@ int image_names_read(ImageNames **ret, const ImageBytes *image, const ImagePlace
         return r;
 }
 
-/* A component whose file is looked for. */
+/* The search for a component's file. */
 typedef struct ComponentSearch {
         ImageNames *names;
         uint32_t i;
@@ -139,7 +139,7 @@ static bool component_take(const ImageBytes *image, void *data)
                names_take(search->names, search->i, &pe, search->path);
 }
 
-/* In the program that has the composite image. */
+/* Searches the program with the composite image. */
 static bool names_look_in_host(ImageNames *names, ComponentSearch *search)
 {
         uint64_t work = 0;
@@ -151,7 +151,10 @@ static bool names_look_in_host(ImageNames *names, ComponentSearch *search)
         return is_found;
 }
 
-/* There, or beside it. False: it is not looked for, because the process has cost too much. */
+/*
+ * Searches there, then beside the image. False: no search, because the process has used up its
+ * work.
+ */
 static bool names_look_for(ImageNames *names, uint32_t i)
 {
         const char *name = r2r_code_component_name(names->code, i);
@@ -198,7 +201,7 @@ static bool is_name_of(const char *path, const char *name)
         return !strncmp(last, name, n) && !strcmp(last + n, ".dll");
 }
 
-/* The component that the module is. */
+/* The component that matches the module. */
 static bool names_find_component(ImageNames *names, const ImageBody *body, uint32_t *ret)
 {
         uint32_t i;
@@ -218,7 +221,7 @@ static bool names_find_component(ImageNames *names, const ImageBody *body, uint3
         return false;
 }
 
-/* An instance has the body's extent. False: it makes the type arguments uncertain. */
+/* An instance has the body's extent. False: with it the type arguments are ambiguous. */
 static bool names_add_candidate(ImageNames *names, const R2RMethod *candidate,
                                 const ImageBody *body)
 {

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Image names: the names that the file of precompiled code has for it
+ * Image names: the names of precompiled code, from its file
  *
- * They need no event of the runtime. A composite image has the code of several assemblies, whose
- * files are looked for as image_search() does, beside it. All is read when it is first asked for:
- * that takes some milliseconds and some megabytes.
+ * They need no event of the runtime. A composite image has the code of several assemblies; their
+ * files are searched beside it, and like image_search() does. Each part is read when it is first
+ * needed, which takes some milliseconds and some megabytes.
  */
 
 #include "lines/image-sources.h"
@@ -16,9 +16,9 @@
 
 typedef struct ImageNames ImageNames;
 
-/* Where an image was found. */
+/* The place of an image. */
 typedef struct ImagePlace {
-        pid_t pid;             /* files are those that this process sees; 0: those that we see */
+        pid_t pid;             /* the process that sees the path; 0: this process */
         const char *path;      /* of the image's file */
         ImageSources *sources; /* borrowed */
 } ImagePlace;
@@ -31,22 +31,22 @@ typedef struct ImageMethod {
 } ImageMethod;
 
 /*
- * Reads IMAGE. Returns 0; -ENOMEM; -EBADMSG, if there is no precompiled code that can be read; or
- * pread()'s error. At most 192 MiB of metadata, and the tables of r2r-code.h.
+ * Reads IMAGE. Returns 0; -ENOMEM; -EBADMSG if there is no readable precompiled code; or pread()'s
+ * error. Memory: at most 192 MiB of metadata, and the tables of r2r-code.h.
  */
 int image_names_read(ImageNames **ret, const ImageBytes *image, const ImagePlace *place);
-/* NULL is fine. */
+/* NULL is accepted. */
 void image_names_free(ImageNames *names);
 /* Bytes of memory, about. */
 size_t image_names_size(const ImageNames *names);
 
-/* The method that has code at RVA. False: not known. */
+/* The method with code at RVA. False: not known. */
 bool image_names_find(ImageNames *names, uint32_t rva, ImageMethod *ret);
 
-/* An instance of a generic method, as the runtime's events have it. */
+/* An instance of a generic method, in the spelling of the runtime's events. */
 typedef struct ImageBody {
         const char *module_path;
-        const uint8_t *guid;    /* of the module's PDB, which has to have one */
+        const uint8_t *guid;    /* of the module's PDB, which must exist */
         const char *name_space; /* with the type, and the arguments of that */
         uint32_t token;         /* MethodDef */
         uint32_t size;          /* bytes of its code */
@@ -55,6 +55,6 @@ typedef struct ImageBody {
 
 /*
  * The type arguments of the body's method, valid until the next call with the names. NULL: not
- * known, or the image has several instances that the body can be.
+ * known, or ambiguous between several instances of the image.
  */
 const char *image_names_find_type_args(ImageNames *names, const ImageBody *body);

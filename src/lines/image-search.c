@@ -4,12 +4,12 @@
 #include "util/fd.h"
 #include "util/rootfs.h"
 
-/* Where it was, or in the program. */
+/* Searches the module's place, and the program. */
 static bool search_process(ImageSources *sources, pid_t pid, const char *path, uint64_t *work,
                            ImageFn fn, void *data)
 {
         FD_AUTO int process_root = rootfs_open_root(pid);
-        /* A process that is gone may have had another root. The ids show what is its. */
+        /* An ended process may have had another root. The ids identify its files. */
         FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
         const int root = process_root >= 0 ? process_root : own_root;
         FD_AUTO int fd = rootfs_open_file(root, path);

@@ -2,16 +2,15 @@
 #pragma once
 
 /*
- * Image search: the files that may be the image of a module
+ * Image search: the candidates for the image of a module
  *
- * They are looked for where the module was, in the program's own file, and in the symbol
- * directories.
+ * Candidates are at the module's path, in the program's own file, and in the symbol directories.
  */
 
 #include "lines/image-sources.h"
 
 /*
- * Calls FN for each candidate until it is true. PID: paths are those that this process sees; 0:
- * those that we see. Nothing is looked for if the process has cost too much.
+ * Calls FN for each candidate until it returns true. PID: the process that sees the path; 0: this
+ * process. There is no search if the process has used up its work.
  */
 void image_search(ImageSources *sources, pid_t pid, const char *path, ImageFn fn, void *data);

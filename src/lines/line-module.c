@@ -12,17 +12,17 @@
 
 #define MAX_PATH 4096
 
-/* A search for the PDB of a module. */
+/* The search for the PDB of a module. */
 typedef struct PdbSearch {
         LineModule *module;
         ImageSources *sources;
         PdbCache *cache;
-        uint64_t work; /* bytes that were read and unpacked */
+        uint64_t work; /* bytes read and unpacked */
         int root;      /* of the module's files; -1: none */
-        bool has_id;   /* the assembly was read: `id` counts, else the event's GUID */
+        bool has_id;   /* the assembly has been read: `id` counts, else the event's GUID */
         PdbId id;
         const uint8_t *checksum; /* NULL: there is none */
-        bool has_other;          /* a PDB of another build was seen */
+        bool has_other;          /* a PDB of another build was found */
         bool has_unreadable;
 } PdbSearch;
 
@@ -38,7 +38,7 @@ static bool search_accepts(const PdbSearch *search, const PdbId *id)
         return memcmp(search->module->guid, id->guid, PDB_GUID_SIZE) == 0;
 }
 
-/* True if that is the PDB: FILE is loaded. Takes over BYTES. */
+/* If BYTES are the PDB, loads FILE and returns true. Takes over BYTES. */
 static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t n,
                         const uint8_t *checksum)
 {
@@ -46,7 +46,7 @@ static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t
         const char *reason;
         Pdb pdb;
 
-        /* A checksum that differs means that the PDB was changed since. */
+        /* A different checksum means that the PDB was changed later. */
         if (!pdb_read(&pdb, bytes, n, checksum ? &check : NULL, &reason)) {
                 search->has_unreadable = true;
                 return false;
@@ -68,7 +68,7 @@ static bool search_found(PdbSearch *search, PdbFile *file)
         return true;
 }
 
-/* All of the file; NULL: it cannot be read. */
+/* Reads the whole file; NULL: impossible. */
 static uint8_t *read_all(int fd, size_t n)
 {
         uint8_t *bytes = malloc(n ? n : 1);
@@ -88,7 +88,7 @@ static uint8_t *read_all(int fd, size_t n)
         return bytes;
 }
 
-/* Is the PDB in the file PATH below ROOT? */
+/* True if the PDB is in the file PATH below ROOT. */
 static bool search_file(PdbSearch *search, int root, const char *path)
 {
         FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
@@ -166,7 +166,7 @@ static bool search_dirs(PdbSearch *search, const char *name)
                 search_dirs_for(search, root, dirs, small));
 }
 
-/* The PDB in the image itself. */
+/* Tries the PDB in the image itself. */
 static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugDirectory *directory)
 {
         const char *reason;
@@ -193,7 +193,7 @@ static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugD
         return search_take(search, file, bytes, n, NULL) && search_found(search, file);
 }
 
-/* Looks with what the assembly has. False: it is not that assembly. */
+/* Searches with the assembly's data. False: the image is another assembly. */
 static bool search_by_image(PdbSearch *search, const ImageBytes *bytes)
 {
         LineModule *module = search->module;
@@ -210,7 +210,7 @@ static bool search_by_image(PdbSearch *search, const ImageBytes *bytes)
                 return false;
         }
         if (memcmp(module->guid, directory.id.guid, PDB_GUID_SIZE) != 0) {
-                search->has_other = true; /* the file was replaced after it was loaded */
+                search->has_other = true; /* the file was replaced after its loading */
                 return false;
         }
         search->has_id = true;
@@ -235,13 +235,15 @@ static bool search_take_image(const ImageBytes *image, void *data)
 
         if (search_by_image(search, image))
                 return true;
-        /* What another build has says nothing about this one. */
+        /* The results from another build do not count for this one. */
         search->module->state = state;
         return false;
 }
 
-/* The images in the program's own file, and in the symbol directories, that are called as the
- * module is. HAS_FILE: there is a file where the module was. */
+/*
+ * Tries images with the module's name in the program's own file, and in the symbol directories.
+ * HAS_FILE: there is a file where the module was.
+ */
 static bool search_images(PdbSearch *search, bool has_file)
 {
         const LineModule *module = search->module;
@@ -254,7 +256,7 @@ static bool search_images(PdbSearch *search, bool has_file)
                                       search_take_image, search);
 }
 
-/* "A.B" -> "A.B.pdb". A module without a file has the name of its assembly for a path. */
+/* "A.B" -> "A.B.pdb". The path of a module without a file is the name of its assembly. */
 static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
 {
         int r = snprintf(buffer, n, "%s.pdb", name);
@@ -262,8 +264,10 @@ static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
         return r > 0 && (size_t)r < n;
 }
 
-/* There was no file: it was loaded from memory. Only our own directories are looked into. The name
- * that the compiler gave the PDB need not be that of the assembly. */
+/*
+ * Without a file, the module was loaded from memory. Only the user's symbol directories are
+ * searched. The name of the PDB can differ from the assembly's.
+ */
 static void search_for_memory(PdbSearch *search)
 {
         const LineModule *module = search->module;
@@ -284,7 +288,7 @@ static bool search_name_by_guid(PdbSearch *search, const char *name)
                search_dirs(search, name);
 }
 
-/* Looks with the GUID of the event alone: there is no assembly. */
+/* Searches with the event's GUID alone, without an assembly. */
 static void search_by_guid(PdbSearch *search)
 {
         const LineModule *module = search->module;
@@ -303,7 +307,7 @@ static void search_by_path(PdbSearch *search)
         FD_AUTO int root = rootfs_open_root(module->pid);
         FD_AUTO int fd = -1;
 
-        /* A process that is gone may have had another root. The GUID shows what is its. */
+        /* An ended process may have had another root. The GUID identifies its files. */
         if (root < 0)
                 root = rootfs_open_root(0);
         search->root = root;
@@ -334,7 +338,7 @@ bool line_module_find(LineModule *module, ImageSources *sources, PdbCache *cache
                 return false;
         module->state = PDB_MISSING;
         module->file = NULL;
-        /* One without the GUID of a PDB has none, like that of a dynamic assembly. */
+        /* A module without a PDB's GUID has no PDB, like a dynamic assembly. */
         if (!module->has_guid || (!has_path && !sources->dirs.n)) {
                 module->state = PDB_NONE;
                 return true;

@@ -4,8 +4,8 @@
 /*
  * Line module: a module of a process, and its PDB
  *
- * The PDB has to have the GUID that the module's load event had, and the GUID and the stamp that
- * the assembly has, if its file is there; and its checksum where the assembly has one. A name is
+ * The PDB must have the GUID of the module's load event. If the assembly's file exists, the PDB
+ * must also have the assembly's GUID and stamp, and its checksum, if it has one. A name alone is
  * never enough.
  */
 
@@ -14,22 +14,22 @@
 
 #include <sys/types.h>
 
-/* Why there is no PDB. */
+/* The result of the search for a PDB. */
 typedef enum PdbState {
         PDB_FOUND,
-        PDB_NONE,    /* the module was compiled without one, or it is not known which it is */
-        PDB_MISSING, /* it is nowhere */
+        PDB_NONE,    /* the module was compiled without one, or its identity is not known */
+        PDB_MISSING, /* no file was found */
         PDB_OTHER,   /* only PDBs of other builds were found */
-        PDB_WINDOWS, /* it has one of the kind that only Windows has */
+        PDB_WINDOWS, /* the module has a PDB for Windows only */
         PDB_UNREADABLE,
 } PdbState;
 
 typedef struct LineModule {
-        pid_t pid;                   /* 0: files are looked for in our own root directory */
+        pid_t pid;                   /* 0: files are in this process's root directory */
         char *path;                  /* owned */
-        char *pdb_path;              /* owned: where its compiler wrote the PDB; "": not known */
-        bool has_guid;               /* else it has no PDB, or it is not known which it is */
-        uint8_t guid[PDB_GUID_SIZE]; /* as the event had it */
+        char *pdb_path;              /* owned: where the compiler wrote the PDB; "": not known */
+        bool has_guid;               /* else it has no PDB, or the PDB's identity is not known */
+        uint8_t guid[PDB_GUID_SIZE]; /* from the event */
         uint64_t hash;
         PdbState state;
         PdbFile *file; /* borrowed from the cache; with PDB_FOUND */
@@ -38,7 +38,7 @@ typedef struct LineModule {
 void line_module_free(LineModule *module);
 
 /*
- * Looks for the module's PDB, and loads it: sets state and file. False: it does not look, because
- * the process has cost too much.
+ * Searches the module's PDB, and loads it: sets state and file. False: no search, because the
+ * process has used up its work.
  */
 bool line_module_find(LineModule *module, ImageSources *sources, PdbCache *cache);

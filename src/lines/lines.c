@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Then all are forgotten; what was read stays in the cache of PDBs. */
+/* Most modules; then all are dropped. Their PDBs stay in the cache. */
 #define MAX_MODULES  4096u
 #define TOKEN_TABLE  0xff000000u
 #define TOKEN_METHOD 0x06000000u
@@ -18,7 +18,7 @@ struct Lines {
         PdbCache cache;
         LineModule **modules; /* owned */
         size_t n_modules;
-        LineModule *last; /* borrowed: of the last question */
+        LineModule *last; /* borrowed: of the latest question */
         bool has_defaults;
 };
 
@@ -115,7 +115,10 @@ static bool lines_keep_module(Lines *lines, LineModule *module)
         return true;
 }
 
-/* A module that was not asked about yet. One that is not looked for may be in another process. */
+/*
+ * Adds a module on the first question about it. A module without a search may be found for another
+ * process.
+ */
 static LineStatus lines_add_module(Lines *lines, const LineModule *asked)
 {
         LineModule *module = line_module_copy(asked);
@@ -129,7 +132,7 @@ static LineStatus lines_add_module(Lines *lines, const LineModule *asked)
         return lines_keep_module(lines, module) ? LINE_FOUND : LINE_PDB_MISSING;
 }
 
-/* Sets `last` to the module: with LINE_FOUND, whatever its state is. */
+/* Returns LINE_FOUND, with the module in `last`, even if the module has no PDB. */
 static LineStatus lines_find_module(Lines *lines, const LineQuestion *question)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];

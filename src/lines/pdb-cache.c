@@ -66,7 +66,7 @@ PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status, uint64_t beg
         return file;
 }
 
-/* Unloads the PDBs that were not used the longest, but not KEPT. */
+/* Unloads the least recently used PDBs, except KEPT. */
 static void cache_shrink(PdbCache *cache, const PdbFile *kept)
 {
         while (cache->n_bytes > PDB_CACHE_BYTES) {

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
+/* Most images in memory; then the oldest is dropped. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
 /* Bytes of the name of a composite image, and of the metadata of an assembly. */
 #define MAX_NAME     256u
 #define MAX_METADATA (256u << 20)
 
-/* Files are mapped in pages: an image begins in its page where it begins in the file's. */
+/* Files are mapped in pages: an image begins at the same offset of its page as in the file. */
 #define PAGE 4096u
 
-/* Which methods have METHOD_IMPL_ASYNC. */
+/* The methods with METHOD_IMPL_ASYNC. */
 typedef struct AsyncMethods {
         uint8_t *bits; /* owned: of each method, by its number less one; NULL: not known */
         uint32_t n;    /* methods */
@@ -28,15 +28,15 @@ typedef struct PrecompiledImage {
         pid_t pid;
         char *path; /* owned */
         uint8_t guid[PDB_GUID_SIZE];
-        R2RCode *code;  /* owned; NULL: there is none that can be read */
+        R2RCode *code;  /* owned; NULL: no readable code */
         uint64_t begin; /* of the image in its file */
         AsyncMethods async;
 } PrecompiledImage;
 
-/* The composite image that was read last. */
+/* The latest composite image. */
 typedef struct PrecompiledComposite {
         pid_t pid;
-        char *path;    /* owned: where it would be, beside the assembly; NULL: there is none */
+        char *path;    /* owned: its path, beside the assembly; NULL: none */
         R2RCode *code; /* owned; NULL: it cannot be read */
         uint64_t begin;
 } PrecompiledComposite;
@@ -45,7 +45,7 @@ struct Precompiled {
         PrecompiledComposite composite;
         PrecompiledImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* of the images: to be replaced, once there are as many */
+        unsigned next; /* index of the image to replace when all are used */
 };
 
 Precompiled *precompiled_new(void)
@@ -80,11 +80,11 @@ void precompiled_free(Precompiled *precompiled)
         free(precompiled);
 }
 
-/* An image that is looked for. */
+/* The search for an image. */
 typedef struct CodeSearch {
         const uint8_t *guid;
-        R2RCode *code;        /* once it is found, unless its code is in a composite image */
-        char owner[MAX_NAME]; /* the file of that one; "": it has its own code */
+        R2RCode *code;        /* when found, unless the code is in a composite image */
+        char owner[MAX_NAME]; /* the composite image's file; "": the assembly has its own code */
         uint8_t mvid[R2R_MVID_SIZE];
         bool has_mvid;
         uint64_t begin; /* of the image in its file */
@@ -110,7 +110,7 @@ static bool async_methods_have(const AsyncMethods *methods, uint32_t rid)
         return rid && rid <= methods->n && (methods->bits[(rid - 1) / 8] >> (rid - 1) % 8 & 1);
 }
 
-/* Sets what the search takes of the assembly's metadata. */
+/* Reads the needed parts of the assembly's metadata. */
 static void search_read_metadata(CodeSearch *search, const PeFile *pe)
 {
         const uint8_t *mvid = NULL;
@@ -141,7 +141,7 @@ static bool image_read(const ImageBytes *image, void *data)
         PeFile pe;
 
         search->begin = image->begin;
-        /* The assembly before it was precompiled has the same GUID: that is not the one. */
+        /* The assembly before its precompilation has the same GUID, and no code. */
         if (image_bytes_read(image, &pe, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
                 return false;
         if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0)
@@ -167,7 +167,7 @@ static bool composite_read(const ImageBytes *image, void *data)
                r2r_code_read_composite(&composite->code, &pe, &reason) == 0;
 }
 
-/* The composite image OWNER, beside the module. NULL: no memory. */
+/* The composite image OWNER beside the module. NULL: no memory. */
 static const PrecompiledComposite *precompiled_composite(Precompiled *precompiled,
                                                          ImageSources *sources,
                                                          const PrecompiledQuestion *question,
@@ -232,7 +232,7 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, Image
                 precompiled->n_images++;
         image->path = strdup(question->module_path);
         if (!image->path) {
-                /* It matches no question. */
+                /* This path matches no question. */
                 image->path = calloc(1, 1);
                 return NULL;
         }
@@ -243,8 +243,8 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, Image
 }
 
 /*
- * The IL of an async method is that of one of its two bodies. The compiler has made the other one,
- * which calls that, and the IL in its map is not in the assembly.
+ * Only one of the two bodies of an async method has the method's IL. The compiler has made the
+ * other body, which calls the first; the IL offsets in its map are not in the assembly.
  */
 static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R2RMethod *method)
 {
@@ -257,7 +257,7 @@ static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R
                                                                       : R2R_KIND_METHOD);
 }
 
-/* The map of the code that is asked about; the caller frees its entries. */
+/* The map of the code in question; the caller frees its entries. */
 static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
                             const PrecompiledQuestion *question, R2RMap *ret)
 {
@@ -278,8 +278,8 @@ static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
 }
 
 /*
- * The IL offset whose line counts, as in the runtime's own stack traces: prologs and unmapped code
- * are the method's begin, epilogs its end.
+ * The IL offset of the line, like the runtime's own stack traces: prologs and unmapped code count
+ * as the method's begin, epilogs as its end.
  */
 static int32_t map_line_il(const R2RMap *map, int32_t il)
 {

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Precompiled: IL offsets in precompiled code, which no event of the runtime has
+ * Precompiled: IL offsets in precompiled code
  *
- * They are read from the image of the module, if that is the file that was loaded: it has to have
- * the GUID that the module's load event had.
+ * No event of the runtime has them. They are read from the image of the module, which must have the
+ * GUID of the module's load event.
  */
 
 #include "lines/image-sources.h"
@@ -18,13 +18,13 @@ typedef struct Precompiled Precompiled;
 
 /* NULL: no memory. */
 Precompiled *precompiled_new(void);
-/* NULL is fine. */
+/* NULL is accepted. */
 void precompiled_free(Precompiled *precompiled);
 
 typedef struct PrecompiledQuestion {
-        pid_t pid; /* files are those that this process sees; 0: those that we see */
+        pid_t pid; /* the process that sees the files; 0: this process */
         const char *module_path;
-        const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; all 0: not known */
+        const uint8_t *pdb_guid; /* 16 bytes, from its load event; all 0: not known */
         uint32_t token;          /* of the method */
         uint32_t size;           /* bytes of its code */
         uint64_t start;
@@ -32,9 +32,9 @@ typedef struct PrecompiledQuestion {
 } PrecompiledQuestion;
 
 typedef struct PrecompiledAnswer {
-        bool has_il;     /* else the code is before all that its map has */
+        bool has_il;     /* else the code is before the first entry of its map */
         int32_t il;      /* the IL offset, or one of R2R_IL_* of metadata/r2r-map.h */
-        int32_t line_il; /* the IL offset whose line counts there: never negative */
+        int32_t line_il; /* the IL offset of the line there: never negative */
 } PrecompiledAnswer;
 
 /* False: the image or the method's map is not known. */

@@ -34,7 +34,7 @@ bool source_map_add(SourceMap *map, const char *from, const char *to)
         return true;
 }
 
-/* What of PATH comes after the directories FROM; NULL: it is not in them. */
+/* The rest of PATH after the directories FROM; NULL: PATH is elsewhere. */
 static const char *path_after(const char *path, const char *from)
 {
         size_t n = strlen(from);

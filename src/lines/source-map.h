@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Source map: where sources are now that had another path when they were compiled
- */
+/* Source map: the present places of sources that were compiled under other paths */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +16,10 @@ typedef struct SourceMap {
 } SourceMap;
 
 void source_map_deinit(SourceMap *map);
-/* Paths that begin with the directories FROM begin with TO instead; the last one added wins. False:
- * no memory. */
+/*
+ * Replaces the directories FROM, at the begin of a path, by TO; the latest matching rule wins.
+ * False: no memory.
+ */
 bool source_map_add(SourceMap *map, const char *from, const char *to);
-/* The path by the map; the caller frees it. NULL: no memory. */
+/* The mapped path; the caller frees it. NULL: no memory. */
 char *source_map_apply(const SourceMap *map, const char *path);

@@ -10,10 +10,10 @@
 
 #define MAX_PATH 4096
 
-/* Builds of an image in a directory that are looked at, with "." and "..". */
+/* Most builds of an image tried in a directory, with "." and "..". */
 #define MAX_KEYS 258u
 
-/* Below the home directory; dotnet-symbol and the debuggers that share its code. */
+/* Below the home directory; of dotnet-symbol and the debuggers that share its code. */
 static const char *const CACHES[] = {".dotnet/symbolcache"};
 
 void symbol_dirs_deinit(SymbolDirs *dirs)
@@ -42,7 +42,9 @@ static bool dirs_take(SymbolDirs *dirs, char *path)
 
 bool symbol_dirs_add(SymbolDirs *dirs, const char *path)
 {
-        /* Files are opened below the root directory. One that does not exist now may exist later.
+        /*
+         * Files are opened below the root directory, so the path is made absolute. A directory that
+         * does not exist now may exist later.
          */
         char *absolute = realpath(path, NULL);
 
@@ -83,7 +85,7 @@ bool symbol_dirs_add_default(SymbolDirs *dirs)
         return true;
 }
 
-/* The GUID without dashes, as symbol servers have it. */
+/* The GUID without dashes, in the spelling of symbol servers. */
 static void guid_write_key(const uint8_t *guid, bool is_large, char key[2 * PDB_GUID_SIZE + 1])
 {
         static const uint8_t ORDER[PDB_GUID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
@@ -144,7 +146,7 @@ bool symbol_dirs_small_name(const char *name, char *buffer, size_t n)
         return has_capitals;
 }
 
-/* What is looked for in a directory. */
+/* The search in a directory. */
 typedef struct ImageSearch {
         int root;
         const char *dir, *name;
@@ -153,7 +155,7 @@ typedef struct ImageSearch {
         void *data;
 } ImageSearch;
 
-/* Is it the file DIR/NAME, or, with KEY, DIR/NAME/KEY/NAME? */
+/* Tries the file DIR/NAME; with KEY, DIR/NAME/KEY/NAME. */
 static bool search_try(const ImageSearch *search, const char *key)
 {
         char path[MAX_PATH];

@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Images in memory; then the one that was read first is forgotten. */
+/* Most images in memory; then the oldest is dropped. */
 #define MAX_IMAGES 8u
 /* Bytes of the name of a composite image. */
 #define MAX_NAME 256u
 
-/* A module, and the image that has its code. */
+/* A module, and the image with its code. */
 typedef struct TypeArgsImage {
         pid_t pid;
         char *path; /* owned: of the module */
         uint8_t guid[PDB_GUID_SIZE];
-        ImageNames *names; /* owned; NULL: there is none that can be read */
+        ImageNames *names; /* owned; NULL: no readable image */
 } TypeArgsImage;
 
 struct TypeArgs {
         TypeArgsImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* of the images: to be replaced, once there are as many */
+        unsigned next; /* index of the image to replace when all are used */
 };
 
 TypeArgs *type_args_new(void)
@@ -47,12 +47,12 @@ void type_args_free(TypeArgs *args)
         free(args);
 }
 
-/* An image that is looked for. */
+/* The search for an image. */
 typedef struct TypeArgsSearch {
         ImagePlace place;
-        const uint8_t *guid; /* of the module; NULL: it is a composite image */
+        const uint8_t *guid; /* of the module; NULL: for a composite image */
         ImageNames *names;
-        char owner[MAX_NAME]; /* the composite image that has the module's code; "": none has */
+        char owner[MAX_NAME]; /* the composite image with the module's code; "": none */
 } TypeArgsSearch;
 
 static bool search_take(const ImageBytes *image, void *data)
@@ -120,7 +120,7 @@ static ImageNames *type_args_image(TypeArgs *args, ImageSources *sources, pid_t 
         type_args_image_clear(image);
         image->path = strdup(body->module_path);
         if (!image->path) {
-                /* It matches no module. */
+                /* This path matches no module. */
                 image->path = calloc(1, 1);
                 return NULL;
         }

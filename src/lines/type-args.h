@@ -4,8 +4,8 @@
 /*
  * Type args: the type arguments of precompiled instances of generic methods
  *
- * No event that lists precompiled code has them: the image of the module is their source, if it is
- * the file that was loaded. It has to have the GUID that the module's load event had.
+ * The events that list precompiled code lack them; the image of the module is their source. The
+ * image must have the GUID of the module's load event.
  */
 
 #include "lines/image-names.h"
@@ -14,12 +14,12 @@ typedef struct TypeArgs TypeArgs;
 
 /* NULL: no memory. */
 TypeArgs *type_args_new(void);
-/* NULL is fine. */
+/* NULL is accepted. */
 void type_args_free(TypeArgs *args);
 
 /*
- * The type arguments of the body's method, as reflection writes types, with commas between them;
- * valid until the next call. NULL: they are not known. PID: files are those that this process sees;
- * 0: those that we see. SOURCES: borrowed, and the same in all calls.
+ * The type arguments of the body's method, in reflection's spelling, separated by commas; valid
+ * until the next call. NULL: not known. PID: the process that sees the files; 0: this process.
+ * SOURCES: borrowed, and the same in all calls.
  */
 const char *type_args_find(TypeArgs *args, ImageSources *sources, pid_t pid, const ImageBody *body);

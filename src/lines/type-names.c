@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Metadata in memory; then the one that was read first is forgotten. */
+/* Most metadata in memory; then the oldest is dropped. */
 #define MAX_IMAGES 16u
-/* Bytes of metadata: the largest assembly of a framework has 10 MiB. */
+/* Most bytes of metadata: a framework's largest assembly has 10 MiB. */
 #define MAX_METADATA (64u << 20)
 /* Bytes of a path, of one name, of all names of a text, and of the names of type parameters. */
 #define MAX_PATH      4096u
@@ -21,28 +21,28 @@
 #define MAX_NAMES     16384u
 #define MAX_PARAMS    1024u
 #define MAX_SIGNATURE 4096u
-/* Types in types. */
+/* Nesting of types. */
 #define MAX_DEPTH 32u
 
 typedef struct TypeImage {
         pid_t pid;
         char *path; /* owned */
         uint8_t guid[PDB_GUID_SIZE];
-        uint8_t *bytes; /* owned; NULL: it was not found */
+        uint8_t *bytes; /* owned; NULL: not found */
         Metadata metadata;
 } TypeImage;
 
 struct TypeNames {
         TypeImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* of the images: to be replaced, once there are as many */
+        unsigned next; /* index of the image to replace when all are used */
         char names[MAX_NAMES];
-        char path[MAX_PATH]; /* of the method that was found last */
+        char path[MAX_PATH]; /* of the method found last */
         char signature[MAX_SIGNATURE];
         char type_params[MAX_PARAMS], method_params[MAX_PARAMS];
 };
 
-/* A text that is being read, and what is written of it. */
+/* A text being read, and the names written from it. */
 typedef struct TypeParser {
         TypeNames *names;
         ImageSources *sources;
@@ -72,7 +72,7 @@ void type_names_free(TypeNames *names)
         free(names);
 }
 
-/* Reads the metadata, if the image is the one that was loaded. */
+/* Reads the metadata, if the image is the loaded one. */
 static bool type_image_read(const ImageBytes *bytes, void *data)
 {
         TypeImage *image = data;
@@ -90,7 +90,7 @@ static bool type_image_read(const ImageBytes *bytes, void *data)
         return false;
 }
 
-/* NULL: it is not there. */
+/* NULL: not there. */
 static const Metadata *type_names_metadata(TypeNames *names, ImageSources *sources, pid_t pid,
                                            const char *path, const uint8_t guid[PDB_GUID_SIZE])
 {
@@ -109,7 +109,7 @@ static const Metadata *type_names_metadata(TypeNames *names, ImageSources *sourc
         type_image_clear(image);
         image->path = strdup(path);
         if (!image->path) {
-                /* It matches no module. */
+                /* This path matches no module. */
                 image->path = calloc(1, 1);
                 return NULL;
         }
@@ -187,7 +187,7 @@ static bool type_parser_path(TypeParser *parser, char ret[MAX_PATH])
         return n > 0;
 }
 
-/* TOKEN@GUID@PATH, and the metadata of that module. */
+/* Reads TOKEN@GUID@PATH, and finds the metadata of that module. */
 static bool type_parser_reference(TypeParser *parser, uint32_t *ret_token,
                                   uint8_t ret_guid[PDB_GUID_SIZE], char ret_path[MAX_PATH],
                                   const Metadata **ret)
@@ -226,7 +226,7 @@ static bool type_parser_arrays(TypeParser *parser)
         return true;
 }
 
-/* Types with commas between them. */
+/* Types, separated by commas. */
 static bool type_parser_list(TypeParser *parser, unsigned depth)
 {
         if (depth > MAX_DEPTH)
@@ -305,7 +305,7 @@ bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid,
         return true;
 }
 
-/* NULL: there are none, or they are not known. */
+/* NULL: the method or type has none, or they are not known. */
 static const char *params_write(const Metadata *metadata, MetadataTable table, uint32_t rid,
                                 char buffer[MAX_PARAMS])
 {
@@ -327,7 +327,7 @@ static const char *params_write(const Metadata *metadata, MetadataTable table, u
         return n ? buffer : NULL;
 }
 
-/* NULL: it is not found. */
+/* NULL: not found. */
 static const Metadata *type_names_metadata_of(TypeNames *names, ImageSources *sources, pid_t pid,
                                               const TypeNamesMethod *method)
 {

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Type names: types by the tokens of their modules, as the daemon has them, made names
+ * Type names: turns the daemon's types, tokens of modules, into names
  *
- * In: TOKEN@GUID@PATH[ARGUMENT,...], as clrsym-protocol(7) has it. Out: the same as reflection
- * writes it, "System.Collections.Generic.List`1[System.Int32]". The names are in the metadata of
- * the module, which has to have the GUID: a path is not enough.
+ * Input: TOKEN@GUID@PATH[ARGUMENT,...], see clrsym-protocol(7). Output: the type in reflection's
+ * spelling, "System.Collections.Generic.List`1[System.Int32]". The names are in the metadata of the
+ * module, which must have the GUID: a path alone is not enough.
  */
 
 #include "lines/image-sources.h"
@@ -18,16 +18,16 @@ typedef struct TypeNames TypeNames;
 
 /* NULL: no memory. */
 TypeNames *type_names_new(void);
-/* NULL is fine. */
+/* NULL is accepted. */
 void type_names_free(TypeNames *names);
 
-/* What a method's text says. Texts are valid until the next call with the names. */
+/* The names from a method's text. Texts are valid until the next call with the names. */
 typedef struct TypeNamesInlined {
-        const char
-                *name_space; /* with the type and its arguments, as the runtime's events have it */
+        const char *name_space; /* with the type and its arguments, in the spelling of the runtime's
+                                 * events */
         const char *name;
-        const char *signature; /* as the runtime's events have it; NULL: not known */
-        const char *type_args; /* as reflection writes types; NULL: it has none */
+        const char *signature; /* in the spelling of the runtime's events; NULL: not known */
+        const char *type_args; /* in reflection's spelling; NULL: it has none */
         const char *module_path;
         uint8_t pdb_guid[PDB_GUID_SIZE];
         uint32_t token;
@@ -35,7 +35,8 @@ typedef struct TypeNamesInlined {
 
 /*
  * The method of TEXT, TOKEN@GUID@PATH[ARGUMENT,...][ARGUMENT,...], with the arguments of its type
- * in the first brackets, which may be empty. False if it is not found, or not of that form.
+ * in the first brackets, which may be empty. False if the method is not found, or TEXT has another
+ * form.
  */
 bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid, const char *text,
                              TypeNamesInlined *ret);
@@ -43,31 +44,31 @@ bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid,
 /* A method of the metadata. */
 typedef struct TypeNamesMethod {
         const char *module_path; /* NULL or "": not known */
-        const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; all 0: not known */
+        const uint8_t *pdb_guid; /* 16 bytes, from its load event; all 0: not known */
         uint32_t token;
 } TypeNamesMethod;
 
 /*
- * What the source calls the type parameters of the method's type, and of the method, with commas
- * between them. Each is NULL if it has none, or they are not found. Valid until the next call of
- * this function.
+ * The source's names of the type parameters of the method's type, and of the method, separated by
+ * commas. Each is NULL if there are none, or they are not found. Valid until the next call of this
+ * function.
  */
 void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const TypeNamesMethod *method, const char **ret_of_type,
                             const char **ret_of_method);
 
 /*
- * Has the compiler made the body of METHOD that has SIGNATURE, as the runtime's events write it?
- * Such a body calls the other body of METHOD, which has the method's code. If METHOD is async for
- * the runtime, the compiler made the body that returns a task; if METHOD is not, the body that
- * returns the task's result. False if that is not known. SIGNATURE may be NULL.
+ * True if the compiler has made the body of METHOD with SIGNATURE, in the spelling of the runtime's
+ * events. Such a body calls the other body of METHOD, which has the method's code. If METHOD is
+ * async for the runtime, the compiler made the body that returns a task; if METHOD is not, the body
+ * that returns the task's result. False if that is not known, too. SIGNATURE may be NULL.
  */
 bool type_names_is_thunk(TypeNames *names, ImageSources *sources, pid_t pid,
                          const TypeNamesMethod *method, const char *signature);
 
 /*
- * The names of TEXT, types with commas between them; NULL if one of them is not found, or TEXT is
- * not of that form. Valid until the next call of this function. PID: files are those that this
- * process sees; 0: those that we see.
+ * The names of TEXT, types separated by commas; NULL if one of them is not found, or TEXT has
+ * another form. Valid until the next call of this function. PID: the process that sees the files;
+ * 0: this process.
  */
 const char *type_names_find(TypeNames *names, ImageSources *sources, pid_t pid, const char *text);
