@@ -33,10 +33,10 @@ void config_clear(Config *config);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Config, config_clear)
 
 /*
- * Reads the defaults, then PATH (NULL: CONFIG_FILE), then the files *.conf of PATH.d in order of
- * name; later values win. A second call does not depend on the first. On success RET_CONFIG is
- * overwritten, and the caller clears it. On failure it is untouched, and ERROR names the file, the
- * key, the error and the allowed values. An unknown key is logged as a warning.
+ * Reads the defaults, then PATH (NULL: CONFIG_FILE), then the *.conf files of PATH.d by name; later
+ * values win. A second call does not depend on the first. On success RET_CONFIG is overwritten, and
+ * the caller clears it. On failure it is untouched, and ERROR names the file, the key, the error
+ * and the allowed values. An unknown key is logged as a warning.
  */
 bool config_load(const char *path, Config *ret_config, GError **error);
 
