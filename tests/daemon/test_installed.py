@@ -35,6 +35,7 @@ FILES = [
     'lib/sysusers.d/clrsym.conf',
     'libexec/clrsym/clrsym-holder',
     'share/bash-completion/completions/clrsym',
+    'share/clrsym/kubernetes/clrsym.yaml',
     '{libdir}/babeltrace2/plugins/babeltrace-plugin-clrsym.so',
     '{libdir}/clrsym/libclrsym-tracepoints.so',
     '{libdir}/libclrsym.so',
@@ -42,6 +43,8 @@ FILES = [
     '{libdir}/libclrsym.so.1.0.0',
     '{libdir}/pkgconfig/clrsym.pc',
 ]
+# Where Python looks is Python's own matter.
+MODULE = re.compile(r'lib/python3[.\d]*/(?:site|dist)-packages/(?=clrsym/)')
 # Where perf wants it, which is not below every prefix.
 DLFILTER = 'dlfilter-clrsym.so'
 # Pages of old spellings -> what they lead to.
@@ -55,7 +58,10 @@ def check_files(tap, installed):
     manual = [path.name for path in (SOURCE / 'man').iterdir() if re.search(r'\.\d$', path.name)]
     want = [name.format(libdir=installed.libdir) for name in FILES]
     want += [f'share/man/man{name[-1]}/{name}' for name in [*manual, *OLD_PAGES]]
-    got = [path for path in installed.files if not path.endswith(f'/dlfilters/{DLFILTER}')]
+    want += [f'lib/python/{path.relative_to(SOURCE / "python")}' for path in (SOURCE / 'python/clrsym').iterdir()
+             if path.suffix in ('.py', '.typed')]
+    files = [MODULE.sub('lib/python/', path) for path in installed.files]
+    got = sorted(path for path in files if not path.endswith(f'/dlfilters/{DLFILTER}'))
     tap.equal(got, sorted(str(installed.prefix / name) for name in want),
               f'{len(want)} files, each in its place')
     tap.equal(len(installed.files) - len(got), 1, "and perf's filter")
