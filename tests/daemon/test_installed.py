@@ -22,6 +22,7 @@ FILES = [
     'bin/clrsymd',
     'include/clrsym/clrsym.h',
     'lib/systemd/system/clrsym-attach.service',
+    'lib/systemd/system/clrsym-coredump@.service',
     'lib/systemd/system/clrsym-feed@.service',
     'lib/systemd/system/clrsym-holder-port.socket',
     'lib/systemd/system/clrsym-holder.service',
@@ -33,9 +34,12 @@ FILES = [
     'lib/systemd/system/clrsymd.socket',
     'lib/systemd/system/lttng-sessiond.service.d/clrsym.conf',
     'lib/sysusers.d/clrsym.conf',
+    'libexec/clrsym/clrsym-coredump',
     'libexec/clrsym/clrsym-holder',
     'share/bash-completion/completions/clrsym',
+    'share/clrsym/gdb/clrsym.py',
     'share/clrsym/kubernetes/clrsym.yaml',
+    'share/clrsym/systemd-coredump.conf',
     '{libdir}/babeltrace2/plugins/babeltrace-plugin-clrsym.so',
     '{libdir}/clrsym/libclrsym-tracepoints.so',
     '{libdir}/libclrsym.so',
@@ -51,7 +55,8 @@ DLFILTER = 'dlfilter-clrsym.so'
 OLD_PAGES = {'clrsym-perf.1': 'clrsym-report.1', 'clrsym-save.1': 'clrsym-snapshot.1', 'clrsym-detach.1': 'clrsym-attach.1',
              'clrsym-env.1': 'clrsym-attach.1', 'clrsym-import.1': 'clrsym-feed.1'}
 PROGRAM = 0o755
-ELF = re.compile(r'\.so[.\d]*$|/bin/|/libexec/')
+PROGRAMS = re.compile(r'\.so[.\d]*$|/bin/|/libexec/')
+SCRIPT = 'libexec/clrsym/clrsym-coredump'
 
 
 def check_files(tap, installed):
@@ -68,13 +73,15 @@ def check_files(tap, installed):
     modes = {path: installed.staged(path).stat().st_mode & 0o7777 for path in installed.files
              if not installed.staged(path).is_symlink()}
     wrong = {path: oct(mode) for path, mode in modes.items()
-             if (mode != PROGRAM if ELF.search(path) else mode != 0o644)}
+             if (mode != PROGRAM if PROGRAMS.search(path) else mode != 0o644)}
     tap.equal(wrong, {}, 'programs can be run, the rest can be read')
-    for path in filter(ELF.search, installed.files):
+    for path in filter(PROGRAMS.search, installed.files):
+        if path.endswith(SCRIPT):
+            continue
         dynamic = installed.tool('readelf', '-d', installed.staged(path)).stdout
         tap.check('NEEDED' in dynamic and 'RUNPATH' not in dynamic and 'RPATH' not in dynamic,
                   f'{path}: looks for libraries nowhere else', dynamic)
-    texts = [path for path in installed.files if not ELF.search(path)]
+    texts = [path for path in installed.files if not PROGRAMS.search(path) or path.endswith(SCRIPT)]
     tap.equal([path for path in texts if re.search(
         rb'@\w+@|' + re.escape(os.fsencode(installed.build)), installed.staged(path).read_bytes())],
               [], 'no file has a place of the build, or none at all')
