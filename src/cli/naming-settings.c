@@ -19,16 +19,13 @@ GPtrArray *naming_settings_new(const NamingSettings *naming)
 {
         const Options *options = naming->options;
         GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
-        const char *trace = options->trace;
         g_autoptr(GPtrArray) packed = NULL;
         guint i;
 
         if (naming->clock)
                 add_setting(settings, "mapped-only");
-        else if (!trace && !options->socket)
-                trace = naming->input;
-        if (trace)
-                add_setting(settings, "trace=%s", trace);
+        if (naming->trace)
+                add_setting(settings, "trace=%s", naming->trace);
         if (naming->has_no_events)
                 add_setting(settings, "no-events");
         if (options->socket)

@@ -15,7 +15,7 @@ typedef struct NamingSettings {
         const Recording *recording;
         const GArray *maps;     /* of ProcessMap: perf's processes among those of the events */
         const PerfClock *clock; /* of perf; NULL: the recording is a .nettrace file */
-        const char *input;      /* its path */
+        const char *trace;      /* with the events; NULL: a daemon has them */
         const char *event;      /* whose samples are wanted; NULL: all */
         bool has_no_events;     /* there is neither a daemon nor a trace */
         bool is_over;           /* no more events come: they are not waited for */

@@ -148,13 +148,6 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
-/* Takes the bar off: messages may come. */
-static void naming_end_reading(Naming *naming)
-{
-        naming->progress.n_over++;
-        progress_end(&naming->progress);
-}
-
 /* The first two readings. */
 static bool naming_survey(Naming *naming, GError **error)
 {
@@ -172,9 +165,9 @@ static bool naming_survey(Naming *naming, GError **error)
         }
         recording_take_header(naming->recording, &naming->file.data);
         ok = sample_file_scan(&naming->file, &sources, &calls, error);
-        naming_end_reading(naming);
+        progress_end_reading(&naming->progress);
         ok = ok && sample_file_walk(&naming->file, &calls, error);
-        naming_end_reading(naming);
+        progress_end_reading(&naming->progress);
         if (!ok) {
                 g_prefix_error(error, "cannot read the recording %s: ", naming->input);
                 return false;
@@ -212,12 +205,21 @@ static void naming_note_no_events(Naming *naming, const char *why)
                         perf_input_no_events(naming->is_collect, why ? why : "no daemon answers"));
 }
 
+/* A .nettrace file has the events, too. NULL: they are those of a daemon. */
+static const char *naming_trace(const Naming *naming)
+{
+        const Options *options = naming->options;
+
+        return options->trace || options->socket || !naming->is_nettrace ? options->trace
+                                                                         : naming->input;
+}
+
 static bool open_handle(Naming *naming, GError **error)
 {
         Progress progress;
         clrsym_options how = {
                 .socket = naming->options->socket,
-                .trace = naming->options->trace,
+                .trace = naming_trace(naming),
                 .progress = on_progress,
                 .data = &progress,
         };
@@ -248,7 +250,7 @@ static GPtrArray *naming_settings(const Naming *naming)
                 .recording = naming->recording,
                 .maps = naming->maps,
                 .clock = naming->is_nettrace ? NULL : &naming->clock,
-                .input = naming->input,
+                .trace = naming_trace(naming),
                 .event = naming->event,
                 .has_no_events = naming->has_no_events,
                 .is_over = naming->job->is_over,
@@ -353,7 +355,7 @@ static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_res
         ok = perf_run_begin(run);
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;
         ok = ok && sample_file_read(&naming->file, naming_name_sample, naming, error);
-        naming_end_reading(naming);
+        progress_end_reading(&naming->progress);
         return perf_run_end(run, ok, ret_result, error);
 }
 
@@ -407,7 +409,7 @@ static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
         async->chains = activity->chains;
         async->clock_offset = activity->clock_offset;
         ok = sample_file_read(&naming->file, naming_want_chain, async, error);
-        naming_end_reading(naming);
+        progress_end_reading(&naming->progress);
         if (!ok || !async->wanted->len)
                 return ok;
         settings = naming_settings(naming);
@@ -433,9 +435,10 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         run->mappings = mappings;
         run->settings = settings;
         run->handle = naming->handle;
-        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, naming->recording,
-                                                     naming->event, run, &result, error)
-                                 : naming_run_samples(naming, run, &result, error);
+        ok = naming->is_nettrace
+                     ? perf_nettrace_run(naming->input, naming->recording, naming->event, run,
+                                         &naming->progress, &result, error)
+                     : naming_run_samples(naming, run, &result, error);
         naming->counts = result.counts;
         if (!ok && result.is_reader_gone)
                 g_clear_error(error);
@@ -467,18 +470,6 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
         return r == 0;
 }
 
-/* All outputs that need a profile. */
-static bool naming_write_outputs(const PerfNaming *job, const Profile *profile,
-                                 const ProfileOptions *options, GError **error)
-{
-        const bool ok = perf_outputs_write(job->outputs, job->n_outputs, job->format, profile,
-                                           options, error);
-
-        if (job->take)
-                job->take(profile, options, job->data);
-        return ok;
-}
-
 /* To name what was compiled takes a moment. NULL: no output has markers, or none are known. */
 static GArray *naming_markers(const PerfNaming *job)
 {
@@ -503,7 +494,7 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                                                          : 0,
                 .is_annotated = options_has(naming->options, OPTION_ANNOTATE),
         };
-        bool ok = naming_write_outputs(job, profile, &options, error);
+        bool ok = perf_outputs_write(job, profile, &options, error);
 
         if (job->is_rescued && (!ok || naming->is_to_rescue))
                 saved_profile_rescue(profile, &options);
@@ -572,10 +563,14 @@ static bool naming_write(Naming *naming, GError **error)
                 naming->form =
                         perf_output_is_text(job->outputs[i], job->format) ? FORM_TEXT : FORM_SINK;
                 has_profile |= naming->form == FORM_SINK;
-                if (naming->form == FORM_TEXT && !write_directly(naming, path, &failure)) {
+                if (naming->form != FORM_TEXT)
+                        continue;
+                if (!write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
                         naming->is_to_rescue |= failure && job->is_rescued;
                         perf_output_fail(failure, error);
+                } else if (job->written) {
+                        g_ptr_array_add(job->written, (gpointer)job->outputs[i]);
                 }
         }
         naming->form = FORM_SINK;
@@ -601,13 +596,38 @@ static bool naming_needs_one_event(const PerfNaming *job)
         return job->take || job->into || job->sink;
 }
 
+/* One bar for all readings: one for each text, one for all other outputs, and before them one of a
+ * .nettrace file, or two and one for chains of async methods. None if stdout has an output: it, or
+ * a pager that has it, has the terminal. */
+static void naming_begin_progress(Naming *naming)
+{
+        const PerfNaming *job = naming->job;
+        unsigned n_readings = 1, i;
+        bool has_bar = !job->is_quiet;
+
+        if (!naming->is_nettrace)
+                n_readings += 1 + (job->activity && job->activity->chains);
+        n_readings += naming_needs_one_event(job);
+        for (i = 0; i < job->n_outputs; i++) {
+                n_readings += perf_output_is_text(job->outputs[i], job->format);
+                has_bar = has_bar && perf_output_path(job->outputs[i]);
+        }
+        progress_init(&naming->progress, has_bar ? naming->input : NULL);
+        naming->progress.n_readings = n_readings;
+        naming->file.progress = on_progress;
+        naming->file.progress_data = &naming->progress;
+}
+
 /* Such a file has its own process's clock and code, so nothing has to be found out. */
 static bool naming_run_nettrace(Naming *naming, GError **error)
 {
-        if (!perf_nettrace_survey(naming->input, naming->recording, naming->maps, error) ||
-            !naming_choose_event(naming, error))
-                return false;
-        return naming_write(naming, error);
+        bool ok;
+
+        naming_begin_progress(naming);
+        ok = perf_nettrace_survey(naming->input, naming->recording, naming->maps, &naming->progress,
+                                  error);
+        return ok && naming_choose_event(naming, error) && open_handle(naming, error) &&
+               naming_write(naming, error);
 }
 
 /* perf has 0 or the largest number for a sample without a time. */
@@ -648,25 +668,6 @@ static bool naming_find_processes(Naming *naming, GError **error)
                perf_match(naming->handle, naming->recording, options,
                           naming->job->is_own ? proc_own_pid_ns() : 0, naming->clock.offset,
                           naming->maps, naming->notes, error);
-}
-
-/* One bar for all readings: two, one for each text, one for chains of async methods, and one for
- * all else. None if stdout has an output: it, or a pager that has it, has the terminal. */
-static void naming_begin_progress(Naming *naming)
-{
-        const PerfNaming *job = naming->job;
-        unsigned n_readings = 2, i;
-        bool has_bar = !job->is_quiet;
-
-        n_readings += (job->activity && job->activity->chains) + naming_needs_one_event(job);
-        for (i = 0; i < job->n_outputs; i++) {
-                n_readings += perf_output_is_text(job->outputs[i], job->format);
-                has_bar = has_bar && perf_output_path(job->outputs[i]);
-        }
-        progress_init(&naming->progress, has_bar ? naming->input : NULL);
-        naming->progress.n_readings = n_readings;
-        naming->file.progress = on_progress;
-        naming->file.progress_data = &naming->progress;
 }
 
 /* Another recorder's file is read as what perf would have written. */
@@ -737,31 +738,6 @@ static void naming_deinit(Naming *naming)
         g_ptr_array_unref(naming->notes);
 }
 
-/* Its samples have names already, so it needs neither perf nor a daemon. */
-static bool naming_run_saved(const PerfNaming *job, GError **error)
-{
-        const SavedTarget target = {job->into, job->is_before};
-        SavedProfile saved;
-        unsigned i;
-        bool ok;
-
-        for (i = 0; i < job->n_outputs; i++)
-                if (perf_output_is_text(job->outputs[i], job->format)) {
-                        g_set_error(error, PERF_ERROR, 0,
-                                    "%s has named samples, but not their addresses: write it to "
-                                    "a file .html, .svg, .folded, .speedscope.json or .pb.gz "
-                                    "(--output)",
-                                    job->input);
-                        return false;
-                }
-        if (!saved_profile_read(job->input, &target, &saved, error))
-                return false;
-        saved.options.is_annotated = options_has(job->options, OPTION_ANNOTATE);
-        ok = naming_write_outputs(job, saved.samples.profile, &saved.options, error);
-        saved_profile_clear(&saved);
-        return ok;
-}
-
 bool perf_naming_run(const PerfNaming *job, GError **error)
 {
         Naming naming = {
@@ -781,7 +757,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
 
         naming.is_nettrace = !naming.is_collect && perf_nettrace_is(job->input);
         perf_catch_signals();
-        ok = is_saved             ? naming_run_saved(job, error)
+        ok = is_saved             ? perf_outputs_write_saved(job, error)
              : naming.is_nettrace ? naming_run_nettrace(&naming, error)
                                   : naming_run(&naming, error);
         if (ok && !is_saved && !job->is_quiet && !job->has_notes_only)

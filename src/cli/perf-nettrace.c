@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The host of programs that are assemblies. */
 #define HOST     "dotnet"
@@ -70,6 +71,8 @@ typedef struct SamplePass {
         NettraceSampleFn fn;
         void *data;
         bool (*goes_on)(void *data); /* NULL: to the end */
+        Progress *progress;          /* borrowed */
+        uint64_t n_before, n_total;  /* bytes: of the files that are read, and of all */
         NettraceReader *reader;      /* owned */
         uint64_t n_lost;             /* events of any kind */
         bool is_cut;                 /* a file ends before its session */
@@ -94,6 +97,7 @@ static bool pass_read(SamplePass *pass, NettraceFile *file, GError **error)
         do {
                 result = nettrace_file_push(file, pass->reader, error);
                 pass_drain(pass);
+                progress_show(pass->n_before + file->n_read, pass->n_total, pass->progress);
                 if (perf_caught_signal())
                         g_set_error_literal(error, PERF_ERROR, 0, "interrupted");
         } while (result == NETTRACE_FILE_MORE && !perf_caught_signal() &&
@@ -120,6 +124,7 @@ static bool pass_run_file(SamplePass *pass, const char *path, GError **error)
         if (ok) {
                 ok = pass_read(pass, &file, error);
                 pass->is_cut = pass->is_cut || (ok && !nettrace_reader_is_complete(pass->reader));
+                pass->n_before += file.n_read;
                 nettrace_file_deinit(&file);
         }
         if (!ok)
@@ -130,12 +135,17 @@ static bool pass_run_file(SamplePass *pass, const char *path, GError **error)
 static bool pass_run(SamplePass *pass, GError **error)
 {
         g_autoptr(GPtrArray) files = sample_files(pass->path);
+        struct stat st;
+        bool ok = true;
         guint i;
 
-        for (i = 0; i < files->len && (!pass->goes_on || pass->goes_on(pass->data)); i++)
-                if (!pass_run_file(pass, files->pdata[i], error))
-                        return false;
-        return true;
+        for (i = 0; i < files->len; i++)
+                if (stat(files->pdata[i], &st) == 0)
+                        pass->n_total += (uint64_t)st.st_size;
+        for (i = 0; ok && i < files->len && (!pass->goes_on || pass->goes_on(pass->data)); i++)
+                ok = pass_run_file(pass, files->pdata[i], error);
+        progress_end_reading(pass->progress);
+        return ok;
 }
 
 static void pass_deinit(SamplePass *pass)
@@ -213,10 +223,11 @@ static void files_add_maps(const char *path, GArray *maps)
                         g_array_append_val(maps, map);
 }
 
-bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error)
+bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, Progress *progress,
+                          GError **error)
 {
         uint64_t counts[_NETTRACE_SAMPLE_KIND_MAX] = {0};
-        SamplePass pass = {.path = path, .fn = count_sample, .data = counts};
+        SamplePass pass = {.path = path, .fn = count_sample, .data = counts, .progress = progress};
         const NettraceHeader *header;
         bool ok;
 
@@ -393,15 +404,18 @@ static const RecordingEvent *recording_event(const Recording *recording, const c
 }
 
 bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
-                       PerfRun *run, PerfResult *ret_result, GError **error)
+                       PerfRun *run, Progress *progress, PerfResult *ret_result, GError **error)
 {
         SampleNaming naming = {
                 .run = run,
                 .event = recording_event(recording, event),
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
-        SamplePass pass = {
-                .path = path, .fn = naming_take_sample, .data = &naming, .goes_on = naming_goes_on};
+        SamplePass pass = {.path = path,
+                           .fn = naming_take_sample,
+                           .data = &naming,
+                           .goes_on = naming_goes_on,
+                           .progress = progress};
         bool ok;
 
         naming.pass = &pass;

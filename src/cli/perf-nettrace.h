@@ -12,15 +12,17 @@
 #include "cli/options.h"
 #include "cli/perf-run.h"
 #include "cli/perf-recording.h"
+#include "cli/progress.h"
 
 bool perf_nettrace_is(const char *path);
 /* The recording's clock, its events, those of the sampler first, and how many events were lost; and
  * in MAPS (of ProcessMap) the processes of a directory. */
-bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error);
+bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, Progress *progress,
+                          GError **error);
 /* The mappings of the processes of a directory, as lines for the filter; "": none are known. The
  * caller frees it. */
 char *perf_nettrace_mappings(const char *path);
 /* Names the samples of PATH that are of EVENT, which RECORDING has. False also if the reader of the
  * output is gone: then without ERROR. */
 bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
-                       PerfRun *run, PerfResult *ret_result, GError **error);
+                       PerfRun *run, Progress *progress, PerfResult *ret_result, GError **error);

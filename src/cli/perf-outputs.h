@@ -3,7 +3,7 @@
 
 /* The outputs of a naming: paths and forms, and those that are made of a profile */
 
-#include "profile/profile.h"
+#include "cli/naming-job.h"
 
 /* NULL: stdout. */
 const char *perf_output_path(const char *output);
@@ -11,9 +11,14 @@ const char *perf_output_path(const char *output);
  * made of a profile. */
 bool perf_output_is_text(const char *output, const char *format);
 
-/* Writes those of N outputs that are made of a profile. */
-bool perf_outputs_write(const char *const *outputs, unsigned n, const char *format,
-                        const Profile *profile, const ProfileOptions *options, GError **error);
+/* Writes those outputs of JOB that are made of a profile, and calls its take(). */
+bool perf_outputs_write(const PerfNaming *job, const Profile *profile,
+                        const ProfileOptions *options, GError **error);
+/* The same of a saved profile, the input of JOB: its samples have names already, so it needs
+ * neither perf nor a daemon. */
+bool perf_outputs_write_saved(const PerfNaming *job, GError **error);
+/* Prints on stderr where each of the WRITTEN files is; stdout is none. */
+void perf_outputs_print(const GPtrArray *written, const char *format);
 
 /*
  * An output that fails does not keep the others from being written: the first error is returned,

@@ -7,6 +7,7 @@
 #include "cli/perf-folded.h"
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
+#include "cli/perf-outputs.h"
 #include "cli/perf-run.h"
 #include "cli/top-summary.h"
 #include "cli/verbs.h"
@@ -51,6 +52,8 @@ static bool perf_compare(const Options *options, GError **error)
         g_autofree char *event_before = NULL, *event = NULL;
         ProfileOptions how = {.title = title};
         g_autoptr(Profile) profile = profile_new();
+        g_autoptr(GPtrArray) written = g_ptr_array_new();
+        PerfNaming job = {.format = options->format, .written = written};
         bool can_write = outputs != NULL;
         OutputForm form;
         guint i;
@@ -76,12 +79,11 @@ static bool perf_compare(const Options *options, GError **error)
                 return false;
         if (!g_strcmp0(event, event_before))
                 how.event = event;
-        for (i = 0; i < outputs->len; i++)
-                if (!profile_write_form(profile,
-                                        output_form(outputs->pdata[i], options->format).profile,
-                                        outputs->pdata[i], &how, error))
-                        return false;
-        return true;
+        job.outputs = (const char *const *)outputs->pdata;
+        job.n_outputs = outputs->len;
+        can_write = perf_outputs_write(&job, profile, &how, error);
+        perf_outputs_print(written, options->format);
+        return can_write;
 }
 
 static bool output_is_stdout(const Options *options)
@@ -96,6 +98,7 @@ static bool report(const Options *options, const char *input, GError **error)
         const bool has_summary = options_has(options, OPTION_SUMMARY);
         const char *stdout_only[] = {"-"};
         TopSummary summary = {.file = output_is_stdout(options) ? stderr : stdout};
+        g_autoptr(GPtrArray) written = g_ptr_array_new();
         const PerfNaming job = {
                 .options = options,
                 .input = input ? input : DEFAULT_INPUT,
@@ -103,14 +106,20 @@ static bool report(const Options *options, const char *input, GError **error)
                                             : stdout_only,
                 .n_outputs = options->outputs ? options->outputs->len : !has_summary,
                 .format = options->format,
+                .written = written,
                 .take = has_summary ? top_summary_print : NULL,
                 .data = &summary,
                 .ends_by_signal = true,
         };
+        bool ok;
 
         if (!output_forms_check(options->outputs, options->format, error))
                 return false;
-        return options->before ? perf_compare(options, error) : perf_naming_run(&job, error);
+        if (options->before)
+                return perf_compare(options, error);
+        ok = perf_naming_run(&job, error);
+        perf_outputs_print(written, options->format);
+        return ok;
 }
 
 bool verb_perf(const Options *options, GError **error)

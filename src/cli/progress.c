@@ -85,3 +85,9 @@ void progress_end(Progress *progress)
                 fputs("\r\033[K", stderr);
         progress->drawn = 0;
 }
+
+void progress_end_reading(Progress *progress)
+{
+        progress->n_over++;
+        progress_end(progress);
+}

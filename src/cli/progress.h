@@ -24,3 +24,5 @@ void progress_init(Progress *progress, const char *what);
 int progress_show(uint64_t n_read, uint64_t n_total, void *data);
 /* Takes the bar off the terminal. */
 void progress_end(Progress *progress);
+/* The same after each of N_READINGS, because messages may come. */
+void progress_end_reading(Progress *progress);

@@ -7,10 +7,10 @@
 #include "cli/activity.h"
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
+#include "cli/perf-outputs.h"
 #include "cli/perf-run.h"
 #include "cli/record-source.h"
 #include "cli/record-stream.h"
-#include "cli/saved-profile.h"
 #include "cli/terminal.h"
 #include "cli/top-summary.h"
 #include "cli/verbs.h"
@@ -170,6 +170,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         g_autofree char *usual = record_default_output(options);
         g_autofree char *title = record_title(options);
         const char *const usual_only[] = {usual};
+        g_autoptr(GPtrArray) written = g_ptr_array_new();
         g_autoptr(GError) failure = NULL;
         const RecordSource *source = record_source(options);
         Options naming = *options;
@@ -181,6 +182,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                                             : usual_only,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
                 .format = options->format,
+                .written = written,
                 .title = title,
                 .is_rescued = true,
                 .take = top_summary_print,
@@ -208,6 +210,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 g_propagate_error(error, g_steal_pointer(&failure));
         if (ok)
                 activity_print(activity);
+        perf_outputs_print(written, options->format);
         activity_free(activity);
         return ok;
 }
@@ -286,24 +289,8 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
         return ok;
 }
 
-/* Where each output is; USUAL: the only one, without --output. */
-static void record_print_outputs(const Options *options, const char *usual)
-{
-        const unsigned n = options->outputs ? options->outputs->len : 1;
-        unsigned i;
-
-        for (i = 0; i < n; i++) {
-                const char *path = options->outputs ? options->outputs->pdata[i] : usual;
-
-                if (strcmp(path, "-") != 0)
-                        message_print("clrsym", "the %s in %s",
-                                      output_form_noun(output_form(path, options->format)), path);
-        }
-}
-
 static bool record_once(const Options *options, const RecorderSettings *settings, GError **error)
 {
-        g_autofree char *usual = record_default_output(options);
         Recorder *recorder =
                 record_check_outputs(options, error) ? recorder_new(settings, error) : NULL;
         bool ok = recorder && recorder_run(recorder, error);
@@ -317,8 +304,6 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         if (recorder)
                 command_status = recorder_status(recorder);
         recorder_free(recorder);
-        if (ok)
-                record_print_outputs(options, usual);
         return ok;
 }
 

@@ -71,7 +71,9 @@ static const char *check_report(const Options *options)
         if (options->before)
                 return !*options->arguments ? "--diff BEFORE needs AFTER"
                        : options->input     ? "give --diff BEFORE AFTER or --input, not both"
-                                            : NULL;
+                       : options_has(options, OPTION_SUMMARY)
+                               ? "--diff writes a flame graph, and has no --summary"
+                               : NULL;
         return options->input && *options->arguments ? "give RECORDING or --input, not both" : NULL;
 }
 

@@ -4,6 +4,7 @@
 import contextlib
 import fcntl
 import json
+import lzma
 import os
 import pathlib
 import pty
@@ -45,14 +46,14 @@ class Terminal:
     def __init__(self, programs):
         self.programs = programs
 
-    def run(self, arguments, columns, stream='stdout', environment=None):
+    def run(self, arguments, columns, stream='stdout', environment=None, program=None):
         """The output there, without the terminal's carriage returns, and what is left of it."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, columns, 0, 0))
         streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, stream: slave}
-        with subprocess.Popen([self.programs.clrsym, *map(str, arguments)], stdin=subprocess.DEVNULL,
+        with subprocess.Popen([program or self.programs.clrsym, *map(str, arguments)], stdin=subprocess.DEVNULL,
                               stdout=streams['stdout'], stderr=streams['stderr'],
-                              env=environment or self.programs.environment) as program:
+                              env=environment or self.programs.environment) as running:
             os.close(slave)
             data = b''
             while True:
@@ -63,10 +64,10 @@ class Terminal:
                 if not piece:
                     break
                 data += piece
-            rest = program.stdout.read() if stream == 'stderr' else program.stderr.read()
-            program.wait(60)
+            rest = running.stdout.read() if stream == 'stderr' else running.stderr.read()
+            running.wait(60)
         os.close(master)
-        return data.decode().replace('\r\n', '\n'), rest.decode(), program.returncode
+        return data.decode().replace('\r\n', '\n'), rest.decode(), running.returncode
 
 
 def width(text):
@@ -113,10 +114,10 @@ def check_widths(tap, terminal, programs, daemon):
 
 # What is read in less time has no bar.
 BAR_AFTER_S = 0.5
-# However fast the machine is: babeltrace2 is stopped most of the time.
-SLOW_DAEMON = """#!/bin/sh
-(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.002; done) >/dev/null 2>&1 &
-exec {daemon} "$@"
+# However fast the machine is: the program is stopped most of the time.
+SLOW = """#!/bin/sh
+(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep {awake}; done) >/dev/null 2>&1 &
+exec {program} "$@"
 """
 
 
@@ -205,7 +206,7 @@ def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 80, 60000)
     slow = pathlib.Path(directory) / 'slow'
-    slow.write_text(SLOW_DAEMON.format(daemon=programs.clrsymd), encoding='utf-8')
+    slow.write_text(SLOW.format(awake=0.002, program=programs.clrsymd), encoding='utf-8')
     slow.chmod(0o755)
     environment = {**programs.environment, 'CLRSYM_DAEMON': str(slow)}
     command = ['ps', '--trace', trace]
@@ -236,6 +237,26 @@ def check_bar(tap, terminal, programs, directory):
             break
     tap.check(status == 0 and not (is_soon and text) and rest.lstrip().startswith('PID'),
               'nor for a trace that is soon read', repr(text), rest)
+
+
+def check_named_bar(tap, terminal, programs, directory):
+    """A bar for both readings of a .nettrace file, whose events the daemon has."""
+    data = pathlib.Path(__file__).resolve().parents[1] / 'nettrace/data/events/trace.nettrace.xz'
+    recording = pathlib.Path(directory) / 'events.nettrace'
+    recording.write_bytes(lzma.open(data).read())
+    slow = pathlib.Path(directory) / 'slow-report'
+    slow.write_text(SLOW.format(awake=0.005, program=programs.clrsym), encoding='utf-8')
+    slow.chmod(0o755)
+    page = pathlib.Path(directory) / 'events.html'
+    command = ['report', recording, '--event', 'alloc', '-o', page]
+    with recorded.Daemon(programs, directory) as daemon:
+        text, rest, status = terminal.run([*command, *daemon.source], 70, 'stderr', program=slow)
+    percents = [int(part) for part in re.findall(r'\rReading events\.nettrace \[#* *\] +(\d+)% of \d+\.\d\skB\x1b\[K', text)]
+    _, _, after = text.rpartition('\r\x1b[K')
+    # The second reading, which names the samples, is the second half.
+    tap.check(status == 0 and not rest and percents and percents == sorted(percents) and percents[-1] > 50 and
+              'Reading' not in after and after.endswith(f'clrsym: the flame graph is in {page}\n'),
+              f'a .nettrace file: a bar that grows: {percents}', repr(text[-300:]))
 
 
 def check_pager(tap, programs, directory, feeder, daemon):
@@ -278,6 +299,7 @@ def run(tap, programs, directory, _):
     check_inputs(tap, programs, directory)
     check_saved(tap, programs, directory)
     check_bar(tap, terminal, programs, directory)
+    check_named_bar(tap, terminal, programs, directory)
 
 
 if __name__ == '__main__':

@@ -22,6 +22,12 @@ DEVIATION = 0.06
 WHAT = 'by the runtime: managed frames only, of every thread, at safe points'
 
 
+# How a message names a file with this ending.
+NOUNS = {'.folded': 'folded stacks are', '.html': 'flame graph is', '.svg': 'flame graph is', '.txt': 'text is',
+         '.speedscope.json': 'profile is', '.pb.gz': 'profile is', '.otlp.gz': 'OTLP profile is',
+         '.firefox.json.gz': 'profile for Firefox Profiler is', '.clrsym': 'named samples are'}
+
+
 class Files:
     """Recordings, unpacked; and outputs."""
 
@@ -95,6 +101,43 @@ def check_forms(tap, files):
     change = files.directory / 'diff.html'
     done = files.perf('--diff', files.sampled, files.sampled, '--trace', files.rundown, '-o', change)
     tap.check(done.returncode == 0 and change.stat().st_size, 'they can be compared', done.stderr)
+    tap.equal(said_files(done), [f'clrsym: the flame graph is in {change}'], 'the comparison is named')
+    done = files.perf('--diff', files.sampled, files.sampled, '-o', change, '--summary')
+    tap.check(done.returncode == 2 and 'has no --summary' in done.stderr, 'a comparison has no summary', done.returncode,
+              done.stderr)
+
+
+def said_files(done):
+    """The messages that name files."""
+    return [line for line in done.stderr.splitlines() if re.search(r'^clrsym: the [^.]*? (is|are) in ', line)]
+
+
+def check_said(tap, files):
+    """Each written file is named, and no other; the standard output has an output only."""
+    names = [files.directory / f'said{ending}' for ending in NOUNS]
+    words = [word for path in names for word in ('-o', path)]
+    # Text is written first.
+    order = sorted(NOUNS.items(), key=lambda row: row[0] != '.txt')
+    said = [f'clrsym: the {noun} in {files.directory}/said{ending}' for ending, noun in order]
+    summary = files.perf('-i', files.sampled, '--summary')
+    done = files.perf('-i', files.sampled, *words)
+    tap.equal((done.returncode, done.stdout, said_files(done)), (0, '', said), 'each written file is named')
+    done = files.perf('-i', files.sampled, '--summary', *words)
+    tap.equal((done.stdout, said_files(done)), (summary.stdout, said), 'and the summary is there all the same')
+    kept = files.directory / 'said.clrsym'
+    others = [word for path in names if path.suffix not in ('.txt', '.clrsym') for word in ('-o', path)]
+    done = files.perf('-i', kept, '--summary', *others)
+    tap.equal((done.stdout, said_files(done)), (summary.stdout, [line for line in said if '.txt' not in line and
+                                                                 '.clrsym' not in line]), 'of saved samples, too')
+    folded = files.perf('-i', files.sampled, '--format', 'folded')
+    both = files.directory / 'both.folded'
+    done = files.perf('-i', files.sampled, '--summary', '-o', '-', '-o', both, '--format', 'folded')
+    tap.check(done.stdout == folded.stdout and summary.stdout in done.stderr and
+              said_files(done) == [f'clrsym: the folded stacks are in {both}'] and not said_files(folded),
+              'the standard output is not named, and the summary is not in it', done.stderr)
+    done = files.perf('-i', files.sampled, '-o', files.directory / 'no' / 'x.svg', '-o', both)
+    tap.check(done.returncode == 1 and said_files(done) == [f'clrsym: the folded stacks are in {both}'],
+              'a file that cannot be written is not named', done.stderr)
 
 
 def folded_counts(text):
@@ -171,6 +214,7 @@ def run(tap, programs, directory, _):
     files = Files(programs, pathlib.Path(directory))
     check_named(tap, files)
     check_forms(tap, files)
+    check_said(tap, files)
     check_events(tap, files)
     check_event_forms(tap, files)
     check_refused(tap, files)
