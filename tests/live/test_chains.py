@@ -146,7 +146,9 @@ def test_runtime(tap, place, command, what):
             continue
         counted = Counted(perftool.folded((place.directory / f'{graph}.folded').read_text(encoding='utf-8')))
         tap.note(f'{what}, {graph}: {dict(counted)}')
-        tap.check(sum(counted.values()) > 500 and not counted.wrong, f'{what}, {graph}: no caller is wrong', counted,
+        # Beside other programs, it gets a part of a CPU.
+        tap.check(sum(counted.values()) > 200, f'{what}, {graph}: {sum(counted.values())} callers', errors)
+        tap.check(not counted.wrong, f'{what}, {graph}: {counted.wrong.total()} callers are wrong', counted,
                   *counted.wrong.most_common(4))
         unknown = counted['unknown'] + (counted['shared, unknown'] if graph != 'fp' else 0)
         share = 20 if graph == 'fp' else 100
