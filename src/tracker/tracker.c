@@ -29,7 +29,7 @@
  * its body's pages. The largest possible record has a map of 65,535 entries.
  */
 #define MAX_RECORD_GROWTH (2u << 20)
-/* ns. No runtime exits and another one starts under its pid in less time. */
+/* ns. No pid gets a new runtime in less time: closer events belong to one program. */
 #define LEAST_REPLACE_TIME UINT64_C(10000000)
 /* ns. If two sessions trace one process, both record its start, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
@@ -156,10 +156,7 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
                  !g_ptr_array_find(process->traces, stream->trace, NULL));
 }
 
-/*
- * Makes room for a generation. Without room, answers about times after the previous generation
- * become uncertain.
- */
+/* Without room, times after the previous generation become uncertain from here on. */
 static bool tracker_has_room_for_generation(Tracker *tracker, const Record *record, uint32_t uid)
 {
         Identity *identity;
@@ -371,7 +368,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
         process_load_detail(process, record);
 }
 
-/* True if the unload was applied before, or another body has evicted its body. */
+/* True if the body has ended: by another session's unload, its module's, or an eviction. */
 static bool unload_is_known(const Process *process, const Body *incoming, uint64_t time)
 {
         Body *before, *after;
