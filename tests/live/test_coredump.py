@@ -5,7 +5,6 @@ read, becomes a second entry with the named stacks."""
 import lzma
 import os
 import pathlib
-import shutil
 import socket
 import struct
 import subprocess
@@ -23,9 +22,22 @@ import test_stack  # pylint: disable=wrong-import-position
 
 PROGRAM = HERE.parent.parent / 'share/coredump/clrsym-coredump'
 WRITER = pathlib.Path('/lib/systemd/systemd-journal-remote')
+INSTALLED = pathlib.Path('/usr/bin/coredumpctl')
 CRASH = 'fc2e22bc6ee647b6b90729ab34a250b1'
 INVOCATION = '0123456789abcdef0123456789abcdef'
 FEW = 3
+
+
+def coredumpctl(directory):
+    """systemd's own; None: it is not to be had. Its package would change how all programs of the machine crash
+    (kernel.core_pattern, fs.suid_dumpable), so that it is not installed, but unpacked."""
+    if INSTALLED.exists():
+        return INSTALLED
+    subprocess.run(['apt-get', 'download', '-q', 'systemd-coredump'], cwd=directory, check=False, capture_output=True)
+    for package in directory.glob('systemd-coredump_*.deb'):
+        live.run('dpkg-deb', '-x', package, directory / 'systemd-coredump')
+        return directory / 'systemd-coredump/usr/bin/coredumpctl'
+    return None
 
 
 def write_journal(path, fields):
@@ -99,14 +111,16 @@ def test_program(tap, place, pid, maps, createdump):
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    if not shutil.which('coredumpctl') or not WRITER.exists():
+    unpacker = coredumpctl(directory)
+    if not unpacker or not WRITER.exists():
         tap.skip('crashes', 'no coredumpctl, or no systemd-journal-remote')
         return
     for version, command in runtimes.commands(tap, __file__, directory, 'stacks', 'clrsym-stacks'):
         place = test_record.Place(programs, directory, f'place-{version}')
         with recorded.Daemon(programs, place.directory) as daemon:
             place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder'), 'CLRSYM_INGEST': str(daemon.ingest),
-                                  'CLRSYM_SOCKET': str(daemon.query)}
+                                  'CLRSYM_SOCKET': str(daemon.query),
+                                  'PATH': f'{unpacker.parent}:{os.environ["PATH"]}'}
             with test_stack.started(place, command, FEW) as process:
                 program = test_stack.Program(process)
                 live.run(place.programs.clrsym, 'attach', process.pid, *daemon.source, env=place.environment)
