@@ -87,7 +87,8 @@ unsigned live_code_append_map(const LiveCode *code, GString *out)
         g_hash_table_iter_init(&iter, code->bodies);
         while (g_hash_table_iter_next(&iter, NULL, &value))
                 bodies[i++] = value;
-        qsort(bodies, n, sizeof(*bodies), live_body_compare);
+        if (n)
+                qsort(bodies, n, sizeof(*bodies), live_body_compare);
         for (i = 0; i < n; i++) {
                 const LiveBody *last = n_kept ? bodies[n_kept - 1] : NULL;
 
