@@ -312,6 +312,7 @@ static bool map_follow_run(MapFollow *follow, GError **error)
 
         if (!map_follow_connect(follow, error) || map_follow_put(follow, error) != MAP_FILE_WRITTEN)
                 return false;
+        follow->is_changed = false;
         message_print("clrsym", "%s is kept true until process %d ends, or until Ctrl-C",
                       map_file_path(follow->file), (int)follow->pid);
         while (end == FOLLOW_GOES_ON)
