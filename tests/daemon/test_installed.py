@@ -65,11 +65,12 @@ def check_files(tap, installed):
     want += [f'share/man/man{name[-1]}/{name}' for name in [*manual, *OLD_PAGES]]
     want += [f'lib/python/{path.relative_to(SOURCE / "python")}' for path in (SOURCE / 'python/clrsym').iterdir()
              if path.suffix in ('.py', '.typed')]
-    files = [MODULE.sub('lib/python/', path) for path in installed.files]
+    # Newer versions of meson compile the module, too.
+    files = [MODULE.sub('lib/python/', path) for path in installed.files if '/__pycache__/' not in path]
     got = sorted(path for path in files if not path.endswith(f'/dlfilters/{DLFILTER}'))
     tap.equal(got, sorted(str(installed.prefix / name) for name in want),
               f'{len(want)} files, each in its place')
-    tap.equal(len(installed.files) - len(got), 1, "and perf's filter")
+    tap.equal(len(files) - len(got), 1, "and perf's filter")
     modes = {path: installed.staged(path).stat().st_mode & 0o7777 for path in installed.files
              if not installed.staged(path).is_symlink()}
     wrong = {path: oct(mode) for path, mode in modes.items()
