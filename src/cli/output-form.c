@@ -87,7 +87,7 @@ bool output_forms_have(const char *const *outputs, unsigned n, const char *forma
         for (i = 0; i < n; i++) {
                 const OutputForm form = output_form(outputs[i], format);
 
-                if (form.kind == OUTPUT_PROFILE && has(form.profile))
+                if (form.kind == OUTPUT_SAVED || (form.kind == OUTPUT_PROFILE && has(form.profile)))
                         return true;
         }
         return false;

@@ -32,7 +32,8 @@ const char *output_form_noun(OutputForm form);
 /* ".html", ".txt"; static. */
 const char *output_form_ending(OutputForm form);
 
-/* Does one of N outputs have a form of profiles that HAS something? FORMAT as --format has it. */
+/* Does one of N outputs have a form of profiles that HAS something, or can it be made into each?
+ * FORMAT as --format has it. */
 bool output_forms_have(const char *const *outputs, unsigned n, const char *format,
                        bool (*has)(ProfileForm));
 

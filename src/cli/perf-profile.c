@@ -202,6 +202,7 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
                 .is_before = profile->is_before,
         };
         size_t session_end = find_session_end(profile, comm ? comm : "", frames, n), jit_end, i;
+        const bool has_known = profile->has_physical && profile->known_physical && !session_end;
 
         if (session_end && profile->is_borrowed)
                 return;
@@ -210,6 +211,9 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
                 g_array_append_val(profile->stack,
                                    g_array_index(profile->frames, uint32_t, frames[i]));
         g_array_set_size(profile->physical, 0);
+        for (i = 0; has_known && i < profile->n_known_physical; i++)
+                g_array_append_val(profile->physical, g_array_index(profile->frames, uint32_t,
+                                                                    profile->known_physical[i]));
         if (!session_end && profile->has_logical)
                 perf_profile_join(profile, sample, frames, n);
         if (session_end)

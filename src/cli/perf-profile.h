@@ -52,10 +52,14 @@ typedef struct PerfProfile {
         GArray *stack;     /* uint32_t: the frames of one sample */
         GArray *physical;  /* the same, of the thread's own stack; empty: STACK is it */
         bool has_physical; /* both stacks are kept where they differ */
-        bool has_logical;  /* methods that await are callers, see perf-async.h */
-        bool is_weighed;   /* a sample counts for its period */
-        bool is_before;    /* the samples are of the recording that another is compared with */
-        bool is_borrowed;  /* the profile: samples are compared, and those of sessions left out */
+        /* The thread's own stack at the next sample, by the sink's numbers, borrowed. NULL: it is
+         * that of the sample, or the one that is made of it. */
+        const uint32_t *known_physical;
+        size_t n_known_physical;
+        bool has_logical; /* methods that await are callers, see perf-async.h */
+        bool is_weighed;  /* a sample counts for its period */
+        bool is_before;   /* the samples are of the recording that another is compared with */
+        bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
 
 /* All that is known of it, of ProfileMarker, by the clock of the samples. */

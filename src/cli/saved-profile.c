@@ -5,9 +5,11 @@
 #include "perf/stream.h"
 #include "profile/data.h"
 #include "profile/profile-file.h"
+#include "profile/profile-marker.h"
 #include "util/fd.h"
 #include "util/gzip.h"
 #include "util/message.h"
+#include "util/printable-string.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +138,28 @@ static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_f
         profile_file_flush(file);
 }
 
-/* NUMBERS: by frame. The name of the thread is next to the root. */
+/* STACK gets the numbers of NODE's stack, the leaf first; the last one is that of the thread's
+ * name. NUMBERS: by frame. */
+static void saved_set_stack(GArray *stack, const Profile *profile, uint32_t node,
+                            const uint32_t *numbers)
+{
+        const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
+
+        g_array_set_size(stack, 0);
+        for (; node != PROFILE_ROOT; node = nodes[node].parent)
+                g_array_append_val(stack, numbers[nodes[node].frame]);
+}
+
+static void saved_put_physical(ProfileFile *file, const GArray *stack)
+{
+        const size_t n_bytes = stack->len ? (stack->len - 1) * sizeof(uint32_t) : 0;
+
+        if (!n_bytes)
+                return;
+        saved_put_record(file, STREAM_PHYSICAL, n_bytes);
+        saved_put(file, stack->data, n_bytes);
+}
+
 static void saved_put_sample(ProfileFile *file, const Profile *profile, const Sample *sample,
                              const uint32_t *numbers, GArray *stack)
 {
@@ -146,13 +169,12 @@ static void saved_put_sample(ProfileFile *file, const Profile *profile, const Sa
                             .pid = thread->pid,
                             .tid = thread->tid};
         size_t n_bytes;
-        uint32_t at;
 
-        g_array_set_size(stack, 0);
-        for (at = sample->node; at != PROFILE_ROOT;
-             at = g_array_index(profile->nodes, StackNode, at).parent)
-                g_array_append_val(stack,
-                                   numbers[g_array_index(profile->nodes, StackNode, at).frame]);
+        if (sample->physical != sample->node) {
+                saved_set_stack(stack, profile, sample->physical, numbers);
+                saved_put_physical(file, stack);
+        }
+        saved_set_stack(stack, profile, sample->node, numbers);
         if (!stack->len)
                 return;
         row.comm = g_array_index(stack, uint32_t, stack->len - 1);
@@ -180,6 +202,27 @@ static void saved_put_processes(ProfileFile *file, const Profile *profile)
         }
 }
 
+/* MARKERS: of ProfileMarker; NULL: none are known. */
+static void saved_put_markers(ProfileFile *file, const GArray *markers)
+{
+        guint i;
+
+        for (i = 0; markers && i < MIN(markers->len, STREAM_MAX_MARKERS); i++) {
+                const ProfileMarker *marker = &g_array_index(markers, ProfileMarker, i);
+                const StreamMarker row = {.begin = marker->begin,
+                                          .end = MAX(marker->begin, marker->end),
+                                          .pid = marker->pid,
+                                          .tid = marker->tid,
+                                          .kind = marker->kind};
+                const size_t n = strlen(marker->text);
+
+                saved_put_record(file, STREAM_MARKER, sizeof(row) + n);
+                saved_put(file, &row, sizeof(row));
+                saved_put(file, marker->text, n);
+                profile_file_flush(file);
+        }
+}
+
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                          GError **error)
 {
@@ -193,6 +236,7 @@ bool saved_profile_write(const Profile *profile, const char *path, const Profile
                 return false;
         saved_put_header(&file, options);
         saved_put_processes(&file, profile);
+        saved_put_markers(&file, options->markers);
         for (i = 0; i < profile->frames->len; i++)
                 saved_put_frame(&file, &g_array_index(profile->frames, Frame, i), &n_frames,
                                 &n_texts, &numbers[i]);
@@ -265,6 +309,7 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
         if (!saved_read_exactly(stream, &header, sizeof(header)))
                 return false;
         is_own = memcmp(header.magic, SAVED_MAGIC, N_MAGIC) == 0 ||
+                 memcmp(header.magic, SAVED_SECOND_MAGIC, N_MAGIC) == 0 ||
                  memcmp(header.magic, SAVED_FIRST_MAGIC, N_MAGIC) == 0;
         *ret_is_other = !is_own && memcmp(header.magic, SAVED_KIND, strlen(SAVED_KIND)) == 0;
         if (!is_own || header.order != SAVED_ORDER || header.n_title > MAX_TEXT ||
@@ -279,8 +324,11 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
 /* What a line and a checksum are of comes after them. */
 typedef struct SavedReading {
         SampleSink sink;
-        Profile *profile; /* borrowed: of SINK */
-        char *file;       /* owned: the source of the next frame; NULL: not known */
+        PerfProfile *samples; /* borrowed: of SINK */
+        GArray *markers;      /* owned: of ProfileMarker; NULL: there was none */
+        GArray *physical;     /* owned: of uint32_t: the own stack of the next sample; empty: its
+                                 stack */
+        char *file;           /* owned: the source of the next frame; NULL: not known */
         uint32_t line;
         char *checksum; /* owned: the same */
 } SavedReading;
@@ -308,7 +356,7 @@ static void saved_take_frame(void *data, const StreamFrame *frame, const char *n
 static void saved_take_sample(void *data, const StreamSample *sample, const char *comm,
                               const char *event, const uint32_t *frames, size_t n)
 {
-        const SavedReading *reading = data;
+        SavedReading *reading = data;
         const BatchSample row = {
                 .pid = sample->pid,
                 .tid = sample->tid,
@@ -316,7 +364,13 @@ static void saved_take_sample(void *data, const StreamSample *sample, const char
                 .period = sample->period,
         };
 
+        reading->samples->known_physical =
+                reading->physical->len ? (const uint32_t *)(const void *)reading->physical->data
+                                       : NULL;
+        reading->samples->n_known_physical = reading->physical->len;
         reading->sink.sample(reading->sink.data, &row, comm, event, frames, n);
+        reading->samples->known_physical = NULL;
+        g_array_set_size(reading->physical, 0);
 }
 
 static void saved_take_line(void *data, uint32_t line, const char *file)
@@ -340,7 +394,31 @@ static void saved_take_process(void *data, int32_t pid, const char *command)
 {
         const SavedReading *reading = data;
 
-        profile_set_command(reading->profile, pid, command);
+        profile_set_command(reading->samples->profile, pid, command);
+}
+
+static bool saved_take_marker(void *data, const StreamMarker *marker, const char *text)
+{
+        SavedReading *reading = data;
+        const ProfileMarker row = {.kind = (ProfileMarkerKind)marker->kind,
+                                   .pid = marker->pid,
+                                   .tid = marker->tid,
+                                   .begin = marker->begin,
+                                   .end = marker->end,
+                                   .text = text_printable(text)};
+
+        if (!reading->markers)
+                reading->markers = profile_markers_new();
+        g_array_append_val(reading->markers, row);
+        return marker->kind < _PROFILE_MARKER_KIND_MAX;
+}
+
+static void saved_take_physical(void *data, const uint32_t *frames, size_t n)
+{
+        const SavedReading *reading = data;
+
+        g_array_set_size(reading->physical, 0);
+        g_array_append_vals(reading->physical, frames, (guint)n);
 }
 
 /* Reads to the end. */
@@ -365,16 +443,21 @@ static bool saved_read_stream(gzFile stream, StreamReader *reader)
 
 static bool saved_read_samples(gzFile stream, SavedProfile *saved)
 {
-        static const StreamCalls CALLS = {saved_take_frame, saved_take_sample, saved_take_line,
-                                          saved_take_checksum, saved_take_process};
+        static const StreamCalls CALLS = {
+                saved_take_frame,   saved_take_sample, saved_take_line,    saved_take_checksum,
+                saved_take_process, saved_take_marker, saved_take_physical};
         SavedReading reading = {.sink = perf_profile_sink(&saved->samples),
-                                .profile = saved->samples.profile};
+                                .samples = &saved->samples,
+                                .physical = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
         StreamReader *reader = stream_reader_new(&CALLS, &reading);
         const bool ok = reader && saved_read_stream(stream, reader);
 
         stream_reader_free(reader);
         g_free(reading.file);
         g_free(reading.checksum);
+        g_array_unref(reading.physical);
+        saved->markers = reading.markers;
+        saved->options.markers = reading.markers;
         return ok;
 }
 
@@ -387,6 +470,8 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
         perf_profile_init(&saved.samples, /* activity= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
         saved.samples.has_logical = false; /* it has been done */
+        /* A comparison is of one kind of stacks, because other recordings have one. */
+        saved.samples.has_physical = !target->into;
         if (saved_read_header(stream, &saved, &is_other)) {
                 saved.samples.is_weighed = profile_event_unit(saved.event)->is_weighed;
                 if (saved_read_samples(stream, &saved)) {
@@ -448,6 +533,7 @@ bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfil
 void saved_profile_clear(SavedProfile *saved)
 {
         perf_profile_deinit(&saved->samples);
+        g_clear_pointer(&saved->markers, g_array_unref);
         g_free(saved->title);
         g_free(saved->event);
 }

@@ -17,10 +17,12 @@
 #define SAVED_ENDING ".clrsym"
 /* The files of every version begin with the first. */
 #define SAVED_KIND  "clrsym samples "
-#define SAVED_MAGIC SAVED_KIND "2\n"
-/* The first version has no command lines; else it is the same. */
-#define SAVED_FIRST_MAGIC SAVED_KIND "1\n"
-#define SAVED_ORDER       UINT32_C(0x01020304)
+#define SAVED_MAGIC SAVED_KIND "3\n"
+/* Earlier versions lack records; else they are the same: the first has no command lines, and both
+ * have neither markers nor physical stacks. */
+#define SAVED_FIRST_MAGIC  SAVED_KIND "1\n"
+#define SAVED_SECOND_MAGIC SAVED_KIND "2\n"
+#define SAVED_ORDER        UINT32_C(0x01020304)
 
 /* A file appears when it is whole, as with profile_write(). */
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
@@ -39,10 +41,11 @@ typedef struct SavedTarget {
         bool is_before; /* they are those that others are compared with */
 } SavedTarget;
 
-/* OPTIONS borrows the two texts. */
+/* OPTIONS borrows the two texts and the markers. */
 typedef struct SavedProfile {
         PerfProfile samples;
         ProfileOptions options;
+        GArray *markers;     /* owned: of ProfileMarker; NULL: none are known */
         char *title, *event; /* owned; NULL: none */
 } SavedProfile;
 

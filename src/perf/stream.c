@@ -14,7 +14,7 @@ struct StreamReader {
         char **texts; /* owned, NUL-terminated */
         uint32_t n_texts;
         size_t n_texts_size;
-        uint32_t n_frames;
+        uint32_t n_frames, n_markers;
         char *words; /* owned: a frame's two texts, NUL-terminated */
         size_t words_size;
         bool has_magic, is_whole, is_broken;
@@ -123,6 +123,24 @@ static bool stream_take_process(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
+static bool stream_take_marker(StreamReader *reader, const char *at, size_t n)
+{
+        StreamMarker marker;
+
+        if (n < sizeof(marker) || reader->n_markers == STREAM_MAX_MARKERS)
+                return false;
+        memcpy(&marker, at, sizeof(marker));
+        n -= sizeof(marker);
+        if (marker.begin > marker.end || memchr(at + sizeof(marker), '\0', n) ||
+            !array_grow(&reader->words, &reader->words_size, n + 1, 1))
+                return false;
+        memcpy(reader->words, at + sizeof(marker), n);
+        reader->words[n] = '\0';
+        reader->n_markers++;
+        return !reader->calls->marker ||
+               reader->calls->marker(reader->data, &marker, reader->words);
+}
+
 static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
@@ -141,27 +159,51 @@ static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
+/* The numbers in N_BYTES at AT, which are valid until the next record; NULL: they are malformed, or
+ * there is no memory. */
+static const uint32_t *stream_read_frames(StreamReader *reader, const char *at, size_t n_bytes)
+{
+        const size_t n = n_bytes / sizeof(uint32_t);
+        const uint32_t *frames;
+        size_t i;
+
+        /* A copy, because they may be unaligned. */
+        if (n_bytes % sizeof(*frames) ||
+            !array_grow(&reader->words, &reader->words_size, n_bytes + sizeof(*frames), 1))
+                return NULL;
+        if (n)
+                memcpy(reader->words, at, n_bytes);
+        frames = (const uint32_t *)(const void *)reader->words;
+        for (i = 0; i < n; i++)
+                if (frames[i] >= reader->n_frames)
+                        return NULL;
+        return frames;
+}
+
+static bool stream_take_physical(StreamReader *reader, const char *at, size_t n)
+{
+        const uint32_t *frames = n ? stream_read_frames(reader, at, n) : NULL;
+
+        if (frames && reader->calls->physical)
+                reader->calls->physical(reader->data, frames, n / sizeof(*frames));
+        return frames != NULL;
+}
+
 static bool stream_take_sample(StreamReader *reader, const char *at, size_t n)
 {
         StreamSample sample;
         const uint32_t *frames;
-        size_t i;
 
-        if (n < sizeof(sample) || (n - sizeof(sample)) % sizeof(*frames))
+        if (n < sizeof(sample))
                 return false;
         memcpy(&sample, at, sizeof(sample));
-        n = (n - sizeof(sample)) / sizeof(*frames);
+        n -= sizeof(sample);
         if (sample.comm >= reader->n_texts || sample.event >= reader->n_texts)
                 return false;
-        /* A copy, because they may be unaligned. */
-        if (!array_grow(&reader->words, &reader->words_size, n * sizeof(*frames), 1))
+        frames = stream_read_frames(reader, at + sizeof(sample), n);
+        if (!frames)
                 return false;
-        if (n)
-                memcpy(reader->words, at + sizeof(sample), n * sizeof(*frames));
-        frames = (const uint32_t *)(const void *)reader->words;
-        for (i = 0; i < n; i++)
-                if (frames[i] >= reader->n_frames)
-                        return false;
+        n /= sizeof(*frames);
         reader->calls->sample(reader->data, &sample, reader->texts[sample.comm],
                               reader->texts[sample.event], frames, n);
         return true;
@@ -182,6 +224,10 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
                 return take_checksum(reader, at, header->size);
         case STREAM_PROCESS:
                 return stream_take_process(reader, at, header->size);
+        case STREAM_MARKER:
+                return stream_take_marker(reader, at, header->size);
+        case STREAM_PHYSICAL:
+                return stream_take_physical(reader, at, header->size);
         case STREAM_END:
                 reader->is_whole = true;
                 return header->size == 0;

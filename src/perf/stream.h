@@ -30,6 +30,9 @@ typedef enum StreamType {
         STREAM_LINE,     /* StreamLine and the source's path: of the frame that comes next */
         STREAM_CHECKSUM, /* the source's, in hexadecimal digits: of the frame that comes next */
         STREAM_PROCESS,  /* StreamProcess and its command line */
+        STREAM_MARKER,   /* StreamMarker and its text */
+        STREAM_PHYSICAL, /* uint32_t numbers of frames, the leaf first: the thread's own stack at
+                            the sample that comes next, which has another one */
 } StreamType;
 
 typedef struct StreamHeader {
@@ -54,6 +57,16 @@ typedef struct StreamProcess {
         int32_t pid; /* as the samples have it */
 } StreamProcess;
 
+/* What a runtime did. */
+typedef struct StreamMarker {
+        uint64_t begin, end; /* ns, as the times of samples */
+        int32_t pid, tid;    /* as the samples have them */
+        uint32_t kind;       /* ProfileMarkerKind */
+        uint32_t reserved;
+} StreamMarker;
+/* No valid stream has more. */
+#define STREAM_MAX_MARKERS (1u << 20)
+
 typedef struct StreamSample {
         uint64_t time; /* ns, of perf's clock */
         uint64_t period;
@@ -73,6 +86,10 @@ typedef struct StreamCalls {
         void (*checksum)(void *data, const char *checksum);
         /* NULL: command lines do not count. */
         void (*process)(void *data, int32_t pid, const char *command);
+        /* False: the marker is malformed. NULL: markers do not count. */
+        bool (*marker)(void *data, const StreamMarker *marker, const char *text);
+        /* The thread's own stack at the sample that comes next. NULL: such stacks do not count. */
+        void (*physical)(void *data, const uint32_t *frames, size_t n);
 } StreamCalls;
 
 typedef struct StreamReader StreamReader;

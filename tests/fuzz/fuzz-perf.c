@@ -94,10 +94,25 @@ static void see_process(void *data, int32_t pid, const char *command)
         FUZZ_REQUIRE(*command);
 }
 
+static bool see_marker(void *data, const StreamMarker *marker, const char *text)
+{
+        Seen *seen = data;
+
+        FUZZ_REQUIRE(marker->begin <= marker->end);
+        seen->n_bytes += strlen(text);
+        return true;
+}
+
+static void see_physical(void *data, const uint32_t *frames, size_t n)
+{
+        see_sample(data, NULL, "", "", frames, n);
+        FUZZ_REQUIRE(n > 0);
+}
+
 static void read_stream(FuzzInput *input)
 {
-        static const StreamCalls CALLS = {see_frame, see_sample, see_line, see_checksum,
-                                          see_process};
+        static const StreamCalls CALLS = {see_frame,   see_sample, see_line,    see_checksum,
+                                          see_process, see_marker, see_physical};
         size_t n_piece = fuzz_take(input, 1);
         Seen seen = {0};
         StreamReader *reader = stream_reader_new(&CALLS, &seen);

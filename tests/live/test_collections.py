@@ -10,6 +10,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
 
+import kept  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
@@ -35,7 +36,7 @@ def share(path):
 
 def test_mode(tap, place, command, what, mode):
     name = f'{mode}.folded'
-    code, output, errors = place.record('-F', 499, '-o', name, '--', *command, SECONDS, **MODES[mode])
+    code, output, errors = place.record('-F', 499, '-o', name, *kept.OUTPUTS, '--', *command, SECONDS, **MODES[mode])
     summary = SUMMARY.search(errors)
     if not tap.check(code == 0 and summary, f'{what}: its collections are in the summary', code, output, errors):
         return
@@ -46,6 +47,7 @@ def test_mode(tap, place, command, what, mode):
     tap.check(abs(seconds - paused) <= MAX_DIFFERENCE * elapsed, f'{what}: it was paused for as long', seconds, paused)
     tap.check('2 induced' in summary[1] and ('in the background' in summary[1]) == (background > 0),
               f'{what}: why, and how', summary[1])
+    kept.check(tap, place, what, errors, 'markers')
     of_samples, stacks = share(place.directory / name)
     if mode == 'workstation':
         tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.15,

@@ -10,6 +10,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
 
+import kept  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
@@ -59,7 +60,7 @@ def kinds(stacks):
 
 def record(place, *arguments):
     """(exit status, kinds, messages)"""
-    code, _, errors = place.record('-o', 'a.folded', '-o', 'a.html', *arguments)
+    code, _, errors = place.record('-o', 'a.folded', '-o', 'a.html', *kept.OUTPUTS, *arguments)
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
     return code, kinds(stacks), errors
 
@@ -84,6 +85,8 @@ def check(tap, place, what, *arguments):
               found['whole'] + found['fewer'] >= LEAST_KNOWN * n, f'{what}: {found}', errors)
     counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
     tap.check(counts and int(counts[2]) >= LEAST_KNOWN * int(counts[1]), f'{what}: the summary has both', errors)
+    if code == 0:
+        kept.check(tap, place, what, errors, 'physical')
     both, titles = read_page(place) if code == 0 else (0, [])
     tap.check(any(re.search(r'dotnet.* .*awaits\d\.dll', title) for title in titles), f'{what}: the page has the command line', titles)
     tap.check(counts and int(counts[2]) <= both <= int(counts[1]), f'{what}: the page has both stacks of {both} samples', errors)

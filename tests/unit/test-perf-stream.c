@@ -75,7 +75,32 @@ static void take_process(void *data, int32_t pid, const char *command)
         g_string_append_printf(data, "%d: %s\n", (int)pid, command);
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample, take_line, take_checksum, take_process};
+static bool take_marker(void *data, const StreamMarker *marker, const char *text)
+{
+        g_string_append_printf(data,
+                               "%u of %d/%d, %" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT ": %s\n",
+                               marker->kind, (int)marker->pid, (int)marker->tid,
+                               (guint64)marker->begin, (guint64)marker->end, text);
+        return marker->kind < 3;
+}
+
+static void take_physical(void *data, const uint32_t *frames, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                g_string_append_printf(data, "(%u) ", frames[i]);
+}
+
+static const StreamCalls CALLS = {take_frame,   take_sample, take_line,    take_checksum,
+                                  take_process, take_marker, take_physical};
+
+static void put_marker(GByteArray *bytes, uint64_t begin, uint32_t kind)
+{
+        const StreamMarker marker = {.begin = begin, .end = 9, .pid = 10, .tid = 11, .kind = kind};
+
+        put(bytes, STREAM_MARKER, &marker, sizeof(marker), "generation 0", 12);
+}
 
 static GByteArray *whole(void)
 {
@@ -91,6 +116,8 @@ static GByteArray *whole(void)
         put(bytes, STREAM_LINE, &LINE, sizeof(LINE), "/a.cs", 5);
         put_frame(bytes, "N.T.M()", "App.dll", NAMED_MANAGED);
         put_frame(bytes, "", "", NAMED_UNKNOWN);
+        put_marker(bytes, 5, 2);
+        put(bytes, STREAM_PHYSICAL, STACK, 2 * sizeof(*STACK), "", 0);
         put_sample(bytes, 0, STACK, 3);
         put(bytes, STREAM_TEXT, "", 0, "", 0);
         put_sample(bytes, 1, NULL, 0);
@@ -101,7 +128,8 @@ static GByteArray *whole(void)
 static const char WHOLE[] = "10: dotnet a.dll\n"
                             "0aff /a.cs:12 0 N.T.M() (App.dll)\n"
                             "3  ()\n"
-                            "cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
+                            "2 of 10/11, 5-9: generation 0\n"
+                            "(1) (0) cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
                             " cpu-clock 10 -1 12345678901:\n";
 
 /* In pieces of any size. */
@@ -169,7 +197,8 @@ START_TEST(test_refused)
         static const uint32_t FAR[] = {2};
         const StreamFrame frame = {.n_name = 4, .n_module = UINT32_MAX - 3, .kind = NAMED_NATIVE};
         const StreamFrame kind = {.kind = _NAMED_KIND_MAX};
-        GByteArray *all[] = {whole(), whole(), whole(), whole(), whole(), whole()};
+        GByteArray *all[] = {whole(), whole(), whole(), whole(), whole(), whole(),
+                             whole(), whole(), whole(), whole(), whole()};
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(all); i++)
@@ -181,6 +210,11 @@ START_TEST(test_refused)
         put(all[4], STREAM_END, "", 0, "", 0);
         put(all[4], STREAM_END, "", 0, "", 0);
         put(all[5], (StreamType)99, "", 0, "", 0);
+        put_marker(all[6], 10, 0); /* it ends before it begins */
+        put_marker(all[7], 5, 3);
+        put(all[8], STREAM_MARKER, "", 0, "", 0);
+        put(all[9], STREAM_PHYSICAL, FAR, sizeof(FAR), "", 0);
+        put(all[10], STREAM_PHYSICAL, "", 0, "", 0);
         for (i = 0; i < G_N_ELEMENTS(all); i++) {
                 g_autoptr(GString) text = g_string_new(NULL);
                 StreamReader *reader = stream_reader_new(&CALLS, text);
@@ -191,6 +225,23 @@ START_TEST(test_refused)
                 stream_reader_free(reader);
                 g_byte_array_unref(all[i]);
         }
+}
+END_TEST
+
+/* There is a bound on what somebody keeps of them. */
+START_TEST(test_many_markers)
+{
+        static const StreamCalls NOBODY = {.marker = NULL};
+        g_autoptr(GByteArray) marker = g_byte_array_new();
+        StreamReader *reader = stream_reader_new(&NOBODY, NULL);
+        guint i;
+
+        put_marker(marker, 5, 0);
+        ck_assert(stream_reader_take(reader, STREAM_MAGIC, STREAM_N_MAGIC));
+        for (i = 0; i < STREAM_MAX_MARKERS; i++)
+                ck_assert(stream_reader_take(reader, marker->data, marker->len));
+        ck_assert(!stream_reader_take(reader, marker->data, marker->len));
+        stream_reader_free(reader);
 }
 END_TEST
 
@@ -259,6 +310,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_broken);
         tcase_add_test(tcase, test_refused);
+        tcase_add_test(tcase, test_many_markers);
         tcase_add_test(tcase, test_counts);
         suite_add_tcase(suite, tcase);
         return suite;

@@ -6,6 +6,8 @@
  */
 
 #include "cli/saved-profile.h"
+#include "profile/data.h"
+#include "profile/profile-marker.h"
 #include "support/suite.h"
 
 #include <glib/gstdio.h>
@@ -41,7 +43,7 @@ static Profile *profile_make(void)
         for (i = 0; i < G_N_ELEMENTS(FRAMES); i++)
                 numbers[i] = profile_frame(profile, &FRAMES[i]);
         for (i = 0; i < 40; i++) {
-                uint32_t stack[5];
+                uint32_t stack[5], physical[2] = {numbers[3], numbers[i % 2]};
                 ProfileSample sample = {.comm = COMMS[i % 4],
                                         .pid = 7 + (int32_t)(i % 2),
                                         .tid = 70 + (int32_t)(i % 3),
@@ -52,10 +54,33 @@ static Profile *profile_make(void)
 
                 for (k = 0; k < sample.n_frames; k++)
                         stack[k] = numbers[(i * 7 + k * k) % G_N_ELEMENTS(FRAMES)];
+                if (i % 5 == 3) {
+                        sample.physical = physical;
+                        sample.n_physical = 2;
+                }
                 profile_add(profile, &sample);
         }
         profile_set_command(profile, 10, "dotnet a.dll \033");
         return profile;
+}
+
+static GArray *markers_make(void)
+{
+        GArray *markers = profile_markers_new();
+        unsigned i;
+
+        for (i = 0; i < 9; i++) {
+                const ProfileMarker marker = {
+                        .kind = (ProfileMarkerKind)(i % 3),
+                        .pid = 7 + (int32_t)(i % 2),
+                        .tid = 70 + (int32_t)(i % 4),
+                        .begin = 1000 + 31 * i,
+                        .end = 1000 + 33 * i,
+                        .text = g_strdup_printf("generation %u \xc3\xa9<", i)};
+
+                g_array_append_val(markers, marker);
+        }
+        return markers;
 }
 
 static char *written(const Profile *profile, const ProfileOptions *options, const char *path)
@@ -71,22 +96,37 @@ static char *written(const Profile *profile, const ProfileOptions *options, cons
 START_TEST(test_saved)
 {
         static const char *const NAMES[] = {"a.svg", "a.html", "a.speedscope.json"};
+        g_autoptr(GArray) markers = markers_make();
+        ProfileOptions options = OPTIONS;
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "a.clrsym", NULL);
         g_autoptr(Profile) profile = profile_make();
         SavedProfile saved;
         size_t i;
 
-        ck_assert(saved_profile_write(profile, path, &OPTIONS, NULL));
+        options.markers = markers;
+        ck_assert(saved_profile_write(profile, path, &options, NULL));
         ck_assert(saved_profile_is(path));
         ck_assert(saved_profile_read(path, &OWN, &saved, NULL));
         ck_assert_str_eq(saved.options.title, OPTIONS.title);
         ck_assert_str_eq(saved.options.event, OPTIONS.event);
         ck_assert_int_eq(saved.options.clock_offset, OPTIONS.clock_offset);
         ck_assert_uint_eq(profile_n_samples(saved.samples.profile), profile_n_samples(profile));
+        ck_assert_ptr_nonnull(saved.options.markers);
+        ck_assert_uint_eq(saved.options.markers->len, markers->len);
+        for (i = 0; i < markers->len; i++) {
+                const ProfileMarker *one = &g_array_index(markers, ProfileMarker, i),
+                                    *other =
+                                            &g_array_index(saved.options.markers, ProfileMarker, i);
+
+                ck_assert(one->kind == other->kind && one->pid == other->pid &&
+                          one->tid == other->tid && one->begin == other->begin &&
+                          one->end == other->end);
+                ck_assert_str_eq(one->text, other->text);
+        }
         for (i = 0; i < G_N_ELEMENTS(NAMES); i++) {
                 g_autofree char *output = g_build_filename(directory, NAMES[i], NULL);
-                g_autofree char *before = written(profile, &OPTIONS, output);
+                g_autofree char *before = written(profile, &options, output);
                 g_autofree char *after = written(saved.samples.profile, &saved.options, output);
 
                 ck_assert_str_eq(before, after);
@@ -96,6 +136,11 @@ START_TEST(test_saved)
         ck_assert(saved_profile_read(path, &(const SavedTarget){profile, true}, &saved, NULL));
         saved_profile_clear(&saved);
         ck_assert_uint_eq(profile_n_samples(profile), 80);
+        for (i = 40; i < 80; i++) {
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+
+                ck_assert_uint_eq(sample->physical, sample->node);
+        }
         g_unlink(path);
         ck_assert(!saved_profile_is(path));
         ck_assert(!saved_profile_read(path, &OWN, &saved, NULL));
@@ -109,11 +154,14 @@ static GBytes *saved_bytes(void)
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "a.clrsym", NULL);
         g_autoptr(Profile) profile = profile_make();
+        g_autoptr(GArray) markers = markers_make();
+        ProfileOptions options = OPTIONS;
         g_autofree uint8_t *bytes = g_malloc(MAX_BYTES);
         gzFile stream;
         int n;
 
-        ck_assert(saved_profile_write(profile, path, &OPTIONS, NULL));
+        options.markers = markers;
+        ck_assert(saved_profile_write(profile, path, &options, NULL));
         stream = gzopen(path, "rb");
         n = gzread(stream, bytes, MAX_BYTES);
         ck_assert(n > 0 && n < MAX_BYTES);
