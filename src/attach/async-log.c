@@ -2,6 +2,7 @@
 #include "attach/async-log.h"
 
 #include "attach/target-log.h"
+#include "event/async-events.h"
 
 #include <glib.h>
 #include <string.h>
@@ -10,13 +11,13 @@
 #define MAX_BUFFER 65536u
 
 struct AsyncLog {
-        TargetLog *file; /* owned */
-        int32_t pid;
+        TargetLog *file;        /* owned */
+        TargetThreads *threads; /* borrowed */
         int64_t clock_ahead;
         uint8_t bytes[sizeof(AsyncLogEntry) + MAX_BUFFER]; /* of the entry that is written */
 };
 
-AsyncLog *async_log_open(const char *path, int32_t pid, int64_t clock_ahead)
+AsyncLog *async_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead)
 {
         TargetLog *file = target_log_open(path, ASYNC_LOG_DIRECTORY, ASYNC_LOG_MAX_BYTES);
         AsyncLog *log;
@@ -25,7 +26,7 @@ AsyncLog *async_log_open(const char *path, int32_t pid, int64_t clock_ahead)
                 return NULL;
         log = g_new(AsyncLog, 1);
         log->file = file;
-        log->pid = pid;
+        log->threads = threads;
         log->clock_ahead = clock_ahead;
         return log;
 }
@@ -38,17 +39,25 @@ void async_log_close(AsyncLog *log)
         g_free(log);
 }
 
+/* As perf has it; 0: not known. */
+static int32_t async_log_thread(const AsyncLog *log, const uint8_t *bytes, size_t n)
+{
+        AsyncBuffer buffer;
+
+        return n && async_buffer_read(&buffer, bytes, n) && buffer.tid <= INT32_MAX
+                       ? target_threads_find(log->threads, (int32_t)buffer.tid)
+                       : 0;
+}
+
 void async_log_add(AsyncLog *log, AsyncLogKind kind, const uint8_t *bytes, size_t n)
 {
-        const AsyncLogEntry entry = {
-                .kind = kind,
-                .pid = log ? log->pid : 0,
-                .clock_ahead = log ? log->clock_ahead : 0,
-                .n = n,
-        };
+        AsyncLogEntry entry = {.kind = kind, .n = n};
 
         if (!log || n > MAX_BUFFER)
                 return;
+        entry.pid = target_threads_pid(log->threads);
+        entry.tid = async_log_thread(log, bytes, n);
+        entry.clock_ahead = log->clock_ahead;
         memcpy(log->bytes, &entry, sizeof(entry));
         if (n)
                 memcpy(log->bytes + sizeof(entry), bytes, n);

@@ -10,6 +10,8 @@
  * that samples threads and runs on the same machine (src/record).
  */
 
+#include "attach/target-threads.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,15 +27,16 @@ typedef enum AsyncLogKind {
 
 typedef struct AsyncLogEntry {
         uint32_t kind;       /* AsyncLogKind */
-        int32_t pid;         /* of the target, in its pid namespace */
+        int32_t pid;         /* of the target, as perf has it: in our own pid namespace */
+        int32_t tid;         /* of the buffer's thread, the same; 0: not known */
         int64_t clock_ahead; /* ns by which the target's clock is ahead of ours */
         uint64_t n;          /* bytes of the buffer that follows; 0 with the other kinds */
 } AsyncLogEntry;
 
 typedef struct AsyncLog AsyncLog;
 
-/* PATH: of the attachment's file. NULL: nobody wants a log. */
-AsyncLog *async_log_open(const char *path, int32_t pid, int64_t clock_ahead);
+/* PATH: of the attachment's file. THREADS: borrowed. NULL: nobody wants a log. */
+AsyncLog *async_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead);
 /* Writes what is left. NULL is fine. */
 void async_log_close(AsyncLog *log);
 /* NULL is fine for LOG; so are BYTES with the kinds that have none. */

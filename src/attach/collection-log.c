@@ -16,7 +16,8 @@
 /* Reasons of GCSuspendEEBegin: a collection, and preparing one. */
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6 };
 
-/* The newest last. Those whose end did not come are overwritten. */
+/* The newest last, with the threads as the events have them. Those whose end did not come are
+ * overwritten. */
 typedef struct CollectionsBegun {
         CollectionLogEntry entries[MAX_BEGUN];
         uint32_t numbers[MAX_BEGUN]; /* of collections; 0 for pauses */
@@ -29,7 +30,7 @@ struct CollectionLog {
         NettraceReader *reader; /* owned; NULL: the stream is damaged */
         bool has_async;
         EventPipeSink sink;
-        int32_t pid;
+        TargetThreads *threads; /* borrowed */
         CollectionsBegun collections, pauses;
         const Event *gc_start, *gc_end, *suspend, *restart,
                 *async_events; /* rows of the event table */
@@ -53,6 +54,8 @@ static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigne
         CollectionLogEntry entry = begun->entries[i];
 
         entry.end = end;
+        entry.tid = target_threads_find(log->threads, entry.tid);
+        entry.pid = target_threads_pid(log->threads);
         if (end > entry.begin)
                 target_log_write(log->file, &entry, sizeof(entry));
         begun->n--;
@@ -85,7 +88,7 @@ static void collection_log_end_pause(CollectionLog *log, const Record *record)
 
 void collection_log_take(CollectionLog *log, const Record *record)
 {
-        CollectionLogEntry entry = {.begin = record->time, .tid = record->tid, .pid = log->pid};
+        CollectionLogEntry entry = {.begin = record->time, .tid = record->tid};
         const uint64_t reason = record_u64(record, FIELD_Reason);
 
         if (record->event == log->gc_start) {
@@ -136,7 +139,7 @@ static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
                 collection_log_take_all(log);
 }
 
-CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_ahead)
+CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead)
 {
         TargetLog *file = target_log_open(path, COLLECTION_LOG_DIRECTORY, COLLECTION_LOG_MAX_BYTES);
         CollectionLog *log;
@@ -145,8 +148,8 @@ CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_
                 return NULL;
         log = g_new0(CollectionLog, 1);
         log->file = file;
-        log->async = async_log_open(path, pid, clock_ahead);
-        log->pid = pid;
+        log->async = async_log_open(path, threads, clock_ahead);
+        log->threads = threads;
         log->sink = (EventPipeSink){collection_log_push, log};
         log->reader = nettrace_reader_new(EVENT_USE_ALL);
         nettrace_reader_limit(log->reader, MAX_QUEUED);

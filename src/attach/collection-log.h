@@ -12,6 +12,7 @@
  */
 
 #include "attach/eventpipe-session.h"
+#include "attach/target-threads.h"
 #include "event/record.h"
 
 #include <stdbool.h>
@@ -31,18 +32,19 @@ enum { COLLECTION_BACKGROUND = 1 };
 
 typedef struct CollectionLogEntry {
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
-        int32_t tid;         /* in the target's pid namespace; of the event at the begin */
-        int32_t pid;         /* the same */
-        uint32_t kind;       /* CollectionLogKind */
+        int32_t tid;   /* of the event at the begin, as perf has it: in our own pid namespace; 0:
+                          not known */
+        int32_t pid;   /* the same */
+        uint32_t kind; /* CollectionLogKind */
         /* As in GCStart; a pause has 0. */
         uint32_t generation, reason, type;
 } CollectionLogEntry;
 
 typedef struct CollectionLog CollectionLog;
 
-/* PATH: of the attachment's file. CLOCK_AHEAD: ns by which the target's clock is ahead of ours.
- * NULL: nobody wants a log. */
-CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_ahead);
+/* PATH: of the attachment's file. THREADS: borrowed. CLOCK_AHEAD: ns by which the target's clock is
+ * ahead of ours. NULL: nobody wants a log. */
+CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead);
 /* Is there an async log beside it, which gets what the stream has of async events? */
 bool collection_log_wants_async(const CollectionLog *log);
 /* Has it got any? */

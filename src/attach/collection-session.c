@@ -10,9 +10,9 @@
 #define FLUSH_TIME (1300 * G_TIME_SPAN_MILLISECOND)
 
 bool collection_session_open(CollectionSession *session, const char *path, const Target *target,
-                             int64_t clock_ahead, GError **error)
+                             TargetThreads *threads, int64_t clock_ahead, GError **error)
 {
-        session->log = collection_log_open(path, target_key(target)->pid, clock_ahead);
+        session->log = collection_log_open(path, threads, clock_ahead);
         if (!session->log ||
             eventpipe_session_open_collections(target, collection_log_sink(session->log),
                                                collection_log_wants_async(session->log),

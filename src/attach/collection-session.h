@@ -20,10 +20,10 @@ typedef struct CollectionSession {
                 .session.fd = -1                                                                   \
         }
 
-/* PATH: of the attachment's file. Does nothing if nobody wants a log. False with ERROR set: the
- * target refuses a session. */
+/* PATH: of the attachment's file. THREADS: borrowed. Does nothing if nobody wants a log. False with
+ * ERROR set: the target refuses a session. */
 bool collection_session_open(CollectionSession *session, const char *path, const Target *target,
-                             int64_t clock_ahead, GError **error);
+                             TargetThreads *threads, int64_t clock_ahead, GError **error);
 /* The target has ended, and writes the rest. */
 void collection_session_end(CollectionSession *session);
 void collection_session_stop(CollectionSession *session, const Target *target);

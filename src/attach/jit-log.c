@@ -23,12 +23,12 @@ typedef struct JitThread {
 } JitThread;
 
 struct JitLog {
-        TargetLog *file; /* owned */
-        int32_t pid;
-        GHashTable *threads; /* tid -> owned JitThread, of those that compile */
+        TargetLog *file;        /* owned */
+        TargetThreads *numbers; /* borrowed */
+        GHashTable *threads;    /* tid -> owned JitThread, of those that compile */
 };
 
-JitLog *jit_log_open(const char *path, int32_t pid)
+JitLog *jit_log_open(const char *path, TargetThreads *threads)
 {
         TargetLog *file = target_log_open(path, JIT_LOG_DIRECTORY, JIT_LOG_MAX_BYTES);
         JitLog *log;
@@ -37,7 +37,7 @@ JitLog *jit_log_open(const char *path, int32_t pid)
                 return NULL;
         log = g_new0(JitLog, 1);
         log->file = file;
-        log->pid = pid;
+        log->numbers = threads;
         log->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
         return log;
 }
@@ -78,7 +78,7 @@ static void jit_log_write(JitLog *log, const JitLogEntry *entry)
                 g_warning(
                         "process %d compiled more methods than its log has room for: the method is "
                         "not shown for later samples in the JIT",
-                        (int)log->pid);
+                        (int)target_threads_pid(log->numbers));
 }
 
 /* What began after it and has not ended was given up. */
@@ -93,8 +93,8 @@ static void jit_log_end(JitLog *log, JitThread *thread, const Record *record)
                 const JitLogEntry entry = {.begin = thread->begun[i - 1].time,
                                            .end = record->time,
                                            .address = record_u64(record, FIELD_MethodStartAddress),
-                                           .tid = record->tid,
-                                           .pid = log->pid};
+                                           .tid = target_threads_find(log->numbers, record->tid),
+                                           .pid = target_threads_pid(log->numbers)};
 
                 jit_log_write(log, &entry);
                 thread->n = i - 1;

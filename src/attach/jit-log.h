@@ -9,6 +9,7 @@
  * It is for a program that samples threads and runs on the same machine (src/record).
  */
 
+#include "attach/target-threads.h"
 #include "event/record.h"
 
 #include <stdint.h>
@@ -21,14 +22,14 @@
 typedef struct JitLogEntry {
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC: the compilation began; the code was loaded */
         uint64_t address;    /* of the code */
-        int32_t tid;         /* in the target's pid namespace */
+        int32_t tid;         /* as perf has it: in our own pid namespace; 0: not known */
         int32_t pid;         /* the same */
 } JitLogEntry;
 
 typedef struct JitLog JitLog;
 
-/* PATH: of the attachment's file. NULL: nobody wants a log. */
-JitLog *jit_log_open(const char *path, int32_t pid);
+/* PATH: of the attachment's file. THREADS: borrowed. NULL: nobody wants a log. */
+JitLog *jit_log_open(const char *path, TargetThreads *threads);
 /* Writes what is left. NULL is fine. */
 void jit_log_close(JitLog *log);
 /* Takes the next record of the target. NULL is fine. */

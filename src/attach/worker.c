@@ -75,11 +75,12 @@ typedef struct Worker {
         AttachList rule;    /* of those that nobody ordered for this process */
 
         /* For the events to come by EventPipe; else NULL and unused. */
-        EventPipeFeed *feed; /* owned */
-        bool has_begun;      /* the session: see worker_has_begun() */
-        bool is_early;       /* it was reported that it has not */
-        uint64_t early;      /* ns: when */
-        JitLog *jit_log;     /* owned; NULL: nobody wants one */
+        EventPipeFeed *feed;    /* owned */
+        bool has_begun;         /* the session: see worker_has_begun() */
+        bool is_early;          /* it was reported that it has not */
+        uint64_t early;         /* ns: when */
+        TargetThreads *threads; /* owned */
+        JitLog *jit_log;        /* owned; NULL: nobody wants one */
         CollectionSession collections;
         EventPipeSink sink, listing_sink;
         int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
@@ -463,7 +464,8 @@ static void worker_open_collections(Worker *worker, const char *path)
         const int64_t ahead = proc_clock_ahead(worker->target.info.host_pid);
         g_autoptr(GError) error = NULL;
 
-        if (collection_session_open(&worker->collections, path, &worker->target, ahead, &error))
+        if (collection_session_open(&worker->collections, path, &worker->target, worker->threads,
+                                    ahead, &error))
                 worker->session.beside = &worker->collections.session;
         else
                 g_info("the garbage collections of process %d are not known: %s",
@@ -489,7 +491,8 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         eventpipe_feed_find_limits(&limits, /* error= */ NULL);
         worker->feed = eventpipe_feed_new(job->ingest, &target, &limits, since);
         eventpipe_feed_set_share(worker->feed, job->share);
-        worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
+        worker->threads = target_threads_new(&worker->target.info);
+        worker->jit_log = jit_log_open(job->path, worker->threads);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
         worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
@@ -761,6 +764,7 @@ void worker_run(const WorkerJob *job, int fd)
         fd_clear(&worker.orphan);
         eventpipe_session_close(&worker.session);
         collection_session_close(&worker.collections);
+        target_threads_free(worker.threads);
         target_close(&worker.target);
         g_free(worker.version);
 }

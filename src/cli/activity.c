@@ -21,6 +21,7 @@ struct Activity {
         JitIntervals *intervals;  /* owned */
         Collections *collections; /* owned */
         AsyncChains *chains;      /* owned; NULL: none were asked for */
+        const JitMemory *memory;  /* borrowed */
         clrsym *handle;           /* owned; NULL: nothing is named */
         GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
@@ -31,8 +32,13 @@ struct Activity {
 /* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
 static char *activity_ask(const Activity *activity, const JitLogEntry *entry)
 {
-        const clrsym_query query = {
-                .pid = entry->pid, .address = entry->address, .has_time = true, .time = entry->end};
+        const ProcessKey key = jit_memory_key(activity->memory, entry->pid);
+        const clrsym_query query = {.pid = key.pid,
+                                    .has_pid_ns = key.pid_ns != 0,
+                                    .pid_ns = key.pid_ns,
+                                    .address = entry->address,
+                                    .has_time = true,
+                                    .time = entry->end};
         g_autofree char *symbol = NULL;
         clrsym_answer answer;
         size_t n;
@@ -158,6 +164,7 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
                                           .collecting = activity_append_collecting,
                                           .mark = activity_mark,
                                           .data = activity};
+        activity->memory = recorder_jit_memory(recorder);
         activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
         activity->collections = collections_new(recorder_collection_logs(recorder));
         activity->chains = async_chains_new(recorder_async_logs(recorder));

@@ -85,19 +85,20 @@ static guint methods_after(const GArray *methods, uint64_t address)
  */
 static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
-        const clrsym_query queries[] = {
-                {.pid = place->pid,
-                 .address = place->address,
-                 .has_time = true,
-                 .time = place->time + (uint64_t)codes->clock_offset},
-                {.pid = place->pid, .address = place->address},
-                {.pid = place->pid, .address = place->address + 1},
-        };
+        const ProcessKey key = jit_memory_key(codes->memory, place->pid);
+        const clrsym_query last_query = {.pid = key.pid,
+                                         .has_pid_ns = key.pid_ns != 0,
+                                         .pid_ns = key.pid_ns,
+                                         .address = place->address};
+        clrsym_query queries[] = {last_query, last_query, last_query};
         MethodKnown method = {
                 .start = place->address, .end = place->address + 1, .search = METHOD_UNKNOWN};
         const clrsym_body *body, *last, *next;
         clrsym_answer answers[G_N_ELEMENTS(queries)];
 
+        queries[0].has_time = true;
+        queries[0].time = place->time + (uint64_t)codes->clock_offset;
+        queries[2].address++;
         if (clrsym_resolve(codes->handle, queries, G_N_ELEMENTS(queries), 0, answers) < 0)
                 return method;
         body = &answers[0].body;

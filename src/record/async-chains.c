@@ -39,7 +39,7 @@ typedef struct AsyncThread {
 typedef struct AsyncReading {
         AsyncChains *chains;
         AsyncLengths lengths;
-        GHashTable *threads; /* uint64_t tid -> owned AsyncThread */
+        GHashTable *threads; /* int32_t tid -> owned AsyncThread */
         unsigned n_gaps;
         int64_t clock_ahead;
         int32_t pid;
@@ -135,15 +135,15 @@ static void async_thread_free(gpointer data)
 }
 
 /* NULL: there are too many. */
-static AsyncThread *async_reading_thread(AsyncReading *reading, uint64_t tid)
+static AsyncThread *async_reading_thread(AsyncReading *reading, int32_t tid)
 {
-        AsyncThread *thread = g_hash_table_lookup(reading->threads, GSIZE_TO_POINTER(tid));
+        AsyncThread *thread = g_hash_table_lookup(reading->threads, GINT_TO_POINTER(tid));
 
         if (!thread && g_hash_table_size(reading->threads) < MAX_THREADS) {
                 thread = g_new0(AsyncThread, 1);
                 thread->states = g_array_new(FALSE, FALSE, sizeof(AsyncState));
                 thread->n_gaps = reading->n_gaps;
-                g_hash_table_insert(reading->threads, GSIZE_TO_POINTER(tid), thread);
+                g_hash_table_insert(reading->threads, GINT_TO_POINTER(tid), thread);
         }
         return thread;
 }
@@ -229,8 +229,9 @@ static bool async_thread_take(AsyncReading *reading, AsyncThread *thread, const 
         }
 }
 
-static void async_reading_take_buffer(AsyncReading *reading, const uint8_t *bytes, size_t n,
-                                      AsyncStack *stack)
+/* TID: of the buffer's thread; 0: not known. */
+static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const uint8_t *bytes,
+                                      size_t n, AsyncStack *stack)
 {
         AsyncThread *thread;
         AsyncBuffer buffer;
@@ -238,9 +239,13 @@ static void async_reading_take_buffer(AsyncReading *reading, const uint8_t *byte
 
         if (!async_buffer_read(&buffer, bytes, n))
                 return;
-        thread = async_reading_thread(reading, buffer.tid);
-        if (!thread)
+        thread = tid ? async_reading_thread(reading, tid) : NULL;
+        /* The lengths of sub-events are those of the whole stream. */
+        if (!thread) {
+                while (async_buffer_next(&buffer, &reading->lengths, &event))
+                        ;
                 return;
+        }
         if (thread->n_gaps != reading->n_gaps) {
                 thread->n_gaps = reading->n_gaps;
                 thread->n_contexts = 0;
@@ -269,7 +274,7 @@ static void async_reading_take(AsyncReading *reading, const AsyncLogEntry *entry
 {
         switch ((AsyncLogKind)entry->kind) {
         case ASYNC_LOG_BUFFER:
-                async_reading_take_buffer(reading, bytes, (size_t)entry->n, stack);
+                async_reading_take_buffer(reading, entry->tid, bytes, (size_t)entry->n, stack);
                 break;
         case ASYNC_LOG_GAP:
                 reading->n_gaps++;
@@ -365,7 +370,7 @@ bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint
 {
         GHashTable *threads = g_hash_table_lookup(chains->processes, GINT_TO_POINTER(pid));
         const AsyncThread *thread =
-                threads ? g_hash_table_lookup(threads, GSIZE_TO_POINTER((gsize)tid)) : NULL;
+                threads ? g_hash_table_lookup(threads, GINT_TO_POINTER(tid)) : NULL;
         guint low = 0, high = thread ? thread->states->len : 0;
         const AsyncState *state;
 

@@ -2,6 +2,7 @@
 #include "record/jit-memory.h"
 
 #include "util/fd.h"
+#include "util/proc.h"
 #include "util/rootfs.h"
 
 #include <dirent.h>
@@ -23,6 +24,7 @@ typedef struct MemoryFile {
 
 struct JitMemory {
         GHashTable *files; /* owned: pid -> owned MemoryFile */
+        GHashTable *keys;  /* owned: pid -> owned ProcessKey, of other pid namespaces than ours */
 };
 
 static void memory_close(void *data)
@@ -46,6 +48,7 @@ JitMemory *jit_memory_new(void)
         JitMemory *memory = g_new0(JitMemory, 1);
 
         memory->files = g_hash_table_new_full(NULL, NULL, NULL, memory_close);
+        memory->keys = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         return memory;
 }
 
@@ -54,6 +57,7 @@ void jit_memory_free(JitMemory *memory)
         if (!memory)
                 return;
         g_hash_table_unref(memory->files);
+        g_hash_table_unref(memory->keys);
         g_free(memory);
 }
 
@@ -80,6 +84,25 @@ static int memory_open(const char *path)
         return rootfs_open_found(found);
 }
 
+static void memory_keep_key(JitMemory *memory, pid_t pid)
+{
+        ProcInfo info;
+
+        if (g_hash_table_size(memory->keys) < JIT_MEMORY_MAX && proc_read(pid, &info) &&
+            info.n_levels > 1)
+                g_hash_table_replace(
+                        memory->keys, GINT_TO_POINTER(pid),
+                        g_memdup2(&info.levels[info.n_levels - 1], sizeof(ProcessKey)));
+}
+
+ProcessKey jit_memory_key(const JitMemory *memory, pid_t pid)
+{
+        const ProcessKey *key =
+                memory ? g_hash_table_lookup(memory->keys, GINT_TO_POINTER(pid)) : NULL;
+
+        return key ? *key : (ProcessKey){.pid = pid};
+}
+
 void jit_memory_keep(JitMemory *memory, pid_t pid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
@@ -90,6 +113,7 @@ void jit_memory_keep(JitMemory *memory, pid_t pid)
         if (!memory || g_hash_table_size(memory->files) >= JIT_MEMORY_MAX ||
             g_hash_table_contains(memory->files, GINT_TO_POINTER(pid)))
                 return;
+        memory_keep_key(memory, pid);
         directory = opendir(path);
         while (fd < 0 && directory && (entry = readdir(directory)))
                 if (descriptor_is_memory(dirfd(directory), entry->d_name)) {

@@ -8,9 +8,13 @@
  * .NET maps what it compiles twice, to write it and to execute it, from a file in memory ("memfd").
  * A descriptor of that file has the code also once the process has ended; so has a core file. With
  * DOTNET_EnableWriteXorExecute=0 there is no such file.
+ *
+ * A process that has ended is known by its number in its own pid namespace only, which is kept,
+ * too.
  */
 
 #include "moment/moment.h"
+#include "util/process-key.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -32,6 +36,9 @@ void jit_memory_free(JitMemory *memory);
 void jit_memory_keep(JitMemory *memory, pid_t pid);
 /* The core file FD, borrowed, has the memory of the process of MOMENT. */
 void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd);
+/* Process PID as its events have it. PID_NS 0: its pid namespace is ours, or not known. MEMORY can
+ * be NULL. */
+ProcessKey jit_memory_key(const JitMemory *memory, pid_t pid);
 /* Is the file of process PID kept? */
 bool jit_memory_has(const JitMemory *memory, pid_t pid);
 /* Copies the N bytes at OFFSET of the file of process PID. False: they are not there. */

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (!place.directory)
                 set_up();
-        log = async_log_open(place.path, PID, 0);
+        log = async_log_open(place.path, place.threads, 0);
         FUZZ_REQUIRE(log != NULL);
         while (size >= 3) {
                 const size_t n = MIN(size - 3, (size_t)(data[1] | data[2] << 8));

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!place.directory)
                 set_up();
         before = fuzz_allocated();
-        log = collection_log_open(place.path, PID, 0);
+        log = collection_log_open(place.path, place.threads, 0);
         FUZZ_REQUIRE(log != NULL);
         sink = collection_log_sink(log);
         for (at = 0; at < size; at += 1000) {

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!place.directory)
                 set_up();
         before = fuzz_allocated();
-        log = jit_log_open(place.path, PID);
+        log = jit_log_open(place.path, place.threads);
         FUZZ_REQUIRE(log != NULL);
         while (input.n > 0) {
                 take_one(log, &input);

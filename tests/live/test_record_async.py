@@ -3,6 +3,7 @@
 (state machines), each sample has the methods that await; with .NET 10 it shows where they are missing."""
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -26,6 +27,7 @@ EXPECTED = {'InLeaf': [('Leaf', *names) for names in IN_MIDDLE], 'InMiddle': IN_
 COMPUTES = re.compile(r'Awaits\.Program\.(In\w+)\(')
 OWN = re.compile(r'Awaits\.Program\.(?:(\w+)[.<(])')
 CONTINUED = '[continued after await]'
+NAMESPACE = ['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-child']
 # The runtime is attached some ms after the start.
 LEAST_KNOWN = 0.9
 # A method that ends before another one awaits it has no caller: on a busy machine, a third of them do.
@@ -79,6 +81,7 @@ def read_page(place):
 
 
 def check(tap, place, what, *arguments):
+    """Returns the messages."""
     code, found, errors = record(place, *arguments)
     n = sum(found.values())
     tap.check(code == 0 and n > 50 and found['wrong'] == 0 and found['whole'] >= LEAST_WHOLE * n and
@@ -90,6 +93,18 @@ def check(tap, place, what, *arguments):
     both, titles = read_page(place) if code == 0 else (0, [])
     tap.check(any(re.search(r'dotnet.* .*awaits\d\.dll', title) for title in titles), f'{what}: the page has the command line', titles)
     tap.check(counts and int(counts[2]) <= both <= int(counts[1]), f'{what}: the page has both stacks of {both} samples', errors)
+    return errors
+
+
+def check_namespace(tap, place, what, command):
+    """Processes and threads have other numbers than perf has, and have ended when they are named."""
+    if os.geteuid():
+        tap.skip(what, 'only root makes a pid namespace')
+        return
+    errors = check(tap, place, what, '--', *NAMESPACE, *command, '2500')
+    counts = re.search(r'^clrsym: (\d+) samples in the JIT, (\d+) of them with the method', errors, re.M)
+    tap.check(counts and int(counts[1]) > 10 and int(counts[2]) >= LEAST_KNOWN * int(counts[1]),
+              f'{what}: what the JIT compiles is known', errors)
 
 
 def check_apart(tap, place, what, is_marked, *arguments):
@@ -161,6 +176,7 @@ def test(tap, programs, directory, _):
             if version == runtimes.NEWEST:
                 check(tap, place, what, '--', *command, '2500')
                 check_pid(tap, place, what, command)
+                check_namespace(tap, place, f'{what}: in another pid namespace', command)
                 check_apart(tap, place, f'{what}: physical', False, '--stacks', 'physical', '--', *command, '1500')
                 check_dump(tap, place, what, command)
             else:

@@ -6,6 +6,7 @@
  * field
  */
 
+#include "attach/target-threads.h"
 #include "event/record.h"
 
 #include <glib/gstdio.h>
@@ -13,15 +14,18 @@
 /* All texts are owned. */
 typedef struct LogPlace {
         char *directory;
-        char *logs;     /* the directory of the logs, which is not there yet */
-        char *path;     /* that of the attachment's file */
-        char *log_path; /* that of the log */
+        char *logs;             /* the directory of the logs, which is not there yet */
+        char *path;             /* that of the attachment's file */
+        char *log_path;         /* that of the log */
+        TargetThreads *threads; /* of process 77, in our own pid namespace */
 } LogPlace;
 
 /* NAME: of the directory of the logs. */
 static inline LogPlace log_place_new(const char *name)
 {
-        LogPlace place = {.directory = g_dir_make_tmp("clrsym-XXXXXX", NULL)};
+        static const ProcInfo PROCESS = {.host_pid = 77, .n_levels = 1};
+        LogPlace place = {.directory = g_dir_make_tmp("clrsym-XXXXXX", NULL),
+                          .threads = target_threads_new(&PROCESS)};
 
         place.logs = g_build_filename(place.directory, name, NULL);
         place.path = g_build_filename(place.directory, "77-1", NULL);
@@ -34,6 +38,7 @@ static inline void log_place_remove(LogPlace *place)
         g_unlink(place->log_path);
         g_rmdir(place->logs);
         g_rmdir(place->directory);
+        target_threads_free(place->threads);
         g_free(place->directory);
         g_free(place->logs);
         g_free(place->path);

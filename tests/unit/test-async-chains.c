@@ -154,7 +154,7 @@ static GByteArray *buffer_of(const Step *step)
 
 static AsyncChains *chains_of(LogPlace *place, size_t n_steps)
 {
-        AsyncLog *log = async_log_open(place->path, PID, AHEAD);
+        AsyncLog *log = async_log_open(place->path, place->threads, AHEAD);
         AsyncChains *chains;
         size_t i;
 
@@ -175,7 +175,7 @@ static LogPlace place_new(void)
 {
         LogPlace place = log_place_new(ASYNC_LOG_DIRECTORY);
 
-        ck_assert_ptr_null(async_log_open(place.path, PID, 0)); /* nobody wants it */
+        ck_assert_ptr_null(async_log_open(place.path, place.threads, 0)); /* nobody wants it */
         ck_assert_ptr_null(async_chains_new(place.logs));
         async_log_add(NULL, ASYNC_LOG_GAP, NULL, 0);
         async_log_close(NULL);
@@ -229,6 +229,24 @@ START_TEST(ends)
 }
 END_TEST
 
+/* In another pid namespace, a thread that /proc does not have continues nothing. */
+START_TEST(lacks_threads)
+{
+        static const ProcInfo APART = {.host_pid = PID, .n_levels = 2};
+        LogPlace place = place_new();
+        AsyncChains *chains;
+        size_t i;
+
+        target_threads_free(place.threads);
+        place.threads = target_threads_new(&APART);
+        chains = chains_of(&place, G_N_ELEMENTS(STEPS));
+        for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++)
+                check_answer(chains, i, false);
+        async_chains_free(chains);
+        log_place_remove(&place);
+}
+END_TEST
+
 /* A buffer that is cut, or has another version, has no sub-event, and harms no other. */
 START_TEST(refuses_buffers)
 {
@@ -270,6 +288,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tests, finds_chains, 0, G_N_ELEMENTS(QUESTIONS));
         tcase_add_loop_test(tests, ends, 0, G_N_ELEMENTS(QUESTIONS));
+        tcase_add_test(tests, lacks_threads);
         tcase_add_test(tests, refuses_buffers);
         suite_add_tcase(suite, tests);
         return suite;

@@ -81,10 +81,10 @@ START_TEST(test_collections)
         CollectionLog *log;
         size_t i;
 
-        ck_assert_ptr_null(collection_log_open(place.path, PID, 0)); /* nobody wants it */
+        ck_assert_ptr_null(collection_log_open(place.path, place.threads, 0)); /* nobody wants it */
         collection_log_close(NULL, false);
         g_mkdir(place.logs, 0700);
-        log = collection_log_open(place.path, PID, 0);
+        log = collection_log_open(place.path, place.threads, 0);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
                 take(log, &STEPS[i]);
         /* Bytes that are not a stream of events end the log, and harm nobody. */
@@ -123,7 +123,7 @@ START_TEST(test_endless)
         uint32_t i;
 
         g_mkdir(place.logs, 0700);
-        log = collection_log_open(place.path, PID, 0);
+        log = collection_log_open(place.path, place.threads, 0);
         for (i = 0; i < 1000; i++) {
                 take(log, &(const Step){"GCStart_V2", 1, 100 + i, i, 0, 0, 0});
                 take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 100 + i, 0, 0, 1, 0});

@@ -62,11 +62,11 @@ START_TEST(test_intervals)
         JitLog *log;
         size_t i;
 
-        ck_assert_ptr_null(jit_log_open(place.path, PID)); /* nobody wants it */
+        ck_assert_ptr_null(jit_log_open(place.path, place.threads)); /* nobody wants it */
         jit_log_take(NULL, NULL);
         jit_log_close(NULL);
         g_mkdir(place.logs, 0700);
-        log = jit_log_open(place.path, PID);
+        log = jit_log_open(place.path, place.threads);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
                 take(log, &STEPS[i]);
         jit_log_close(log);
@@ -99,7 +99,7 @@ START_TEST(test_endless)
         uint64_t i;
 
         g_mkdir(place.logs, 0700);
-        log = jit_log_open(place.path, PID);
+        log = jit_log_open(place.path, place.threads);
         for (i = 0; i < 1000; i++)
                 take(log, &(const Step){1, i, 100 + i, 0});
         take(log, &(const Step){1, 999, 2000, 0x1000});
