@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Methods that await each other, and compute after each await: `Program MILLISECONDS`. The innermost one continues on a
-// thread of the pool, whose stack has none of its callers. Each chain has a method of its own in the middle.
+// Methods that await each other, and compute after each await: `Program MILLISECONDS [events]`. The innermost one continues
+// on a thread of the pool, whose stack has none of its callers. Each chain has a method of its own in the middle.
+// With `events`, they begin once somebody listens to the events of async methods.
 using System;
 using System.Diagnostics;
+using System.Diagnostics.Tracing;
 using System.Globalization;
+using System.Linq;
 using System.Runtime.CompilerServices;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace Awaits;
@@ -77,11 +81,24 @@ static class Program
         }
     }
 
+    /* What is awaited before the runtime is attached has no chain. */
+    static void WaitForEvents()
+    {
+        while (!EventSource.GetSources().Any(source => source.Name.EndsWith(".AsyncProfilerEventSource") && source.IsEnabled()))
+            Thread.Sleep(5);
+    }
+
     static async Task Main(string[] arguments)
     {
+        if (arguments.Length > 1)
+        {
+            /* The first await makes the source of these events. */
+            await Task.Yield();
+            WaitForEvents();
+        }
         end = Stopwatch.GetTimestamp() + int.Parse(arguments[0], CultureInfo.InvariantCulture) * Stopwatch.Frequency / 1000;
         await Outer();
         /* The runtime sends what threads have buffered once they are idle. */
-        System.Threading.Thread.Sleep(3000);
+        Thread.Sleep(3000);
     }
 }
