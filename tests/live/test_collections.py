@@ -3,6 +3,8 @@
 has are those that the program counts itself, and the samples show them without symbols of the runtime. With each
 runtime, for workstations and for servers."""
 
+import gzip
+import json
 import pathlib
 import re
 import sys
@@ -24,6 +26,8 @@ SUMMARY = re.compile(r'^clrsym: \d+ garbage collections? \((.*)\): paused for ([
 MAX_DIFFERENCE = 0.05
 # Shares of samples differ: other programs on the machine take time from the one thread or the other.
 MAX_SHARE_DIFFERENCE = 0.1
+# Of the share of collections, by the samples' stacks and threads, and by the times of the runtime's events.
+MAX_POINTS = 0.02
 
 
 def share(path):
@@ -32,6 +36,30 @@ def share(path):
     own = {stack: n for stack, n in stacks.items() if any(frame.startswith('Collect.Program.Main(') for frame in stack)}
     collecting = sum(n for stack, n in own.items() if any(frame.startswith('garbage collection (') for frame in stack))
     return collecting / max(sum(own.values()), 1), stacks
+
+
+def shares_by_events(path):
+    """(samples with the category of collections, samples within the collections that the runtime reports) of all, by a
+    profile for Firefox Profiler: a pause stops the program, and what runs then is the collector's; a collection in the
+    background is of the thread that it has for that."""
+    profile = json.loads(gzip.decompress(path.read_bytes()))
+    names = [category['name'] for category in profile['meta']['categories']]
+    samples, pauses, background = [], [], []
+    for thread in profile['threads']:
+        markers, strings = thread['markers'], thread.get('stringArray') or profile['shared']['stringArray']
+        for name, begin, end, data in zip(*(markers[column] for column in ('name', 'startTime', 'endTime', 'data'))):
+            if strings[name] == 'Pause':
+                pauses.append((begin, end))
+            elif strings[name] == 'Garbage collection' and 'background' in data['text']:
+                background.append((begin, end))
+        samples += [(thread['name'], time, names[thread['stackTable']['category'][stack]])
+                    for stack, time in zip(thread['samples']['stack'], thread['samples']['time'])]
+
+    def is_within(name, time):
+        return any(begin <= time < end for begin, end in (pauses + background if name == '.NET BGC' else pauses))
+
+    return (sum(category == 'Garbage collection' for _, _, category in samples) / len(samples),
+            sum(is_within(name, time) for name, time, _ in samples) / len(samples))
 
 
 def test_mode(tap, place, command, what, mode):
@@ -48,6 +76,9 @@ def test_mode(tap, place, command, what, mode):
     tap.check('2 induced' in summary[1] and ('in the background' in summary[1]) == (background > 0),
               f'{what}: why, and how', summary[1])
     kept.check(tap, place, what, errors, 'markers')
+    collecting, within = shares_by_events(place.directory / 'kept.firefox.json.gz')
+    tap.check(collecting > 0.05 and abs(collecting - within) <= MAX_POINTS,
+              f'{what}: the share of collections is that by the events', collecting, within)
     of_samples, stacks = share(place.directory / name)
     if mode == 'workstation':
         tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.15,
