@@ -54,7 +54,7 @@ typedef struct Firefox {
         LocalNumbers nodes, funcs;
         LocalNumbers frames;   /* by frame and share, see frame_key() */
         const GArray *markers; /* borrowed, of ProfileMarker; or NULL */
-        GArray *marked;        /* owned: the thread of each marker (borrowed), or NULL */
+        GHashTable *marked;    /* owned: thread -> owned GPtrArray of its markers */
         GHashTable *strings;   /* of the thread: owned text -> index + 1 */
         GPtrArray *texts;      /* borrowed from STRINGS, in their order */
 } Firefox;
@@ -402,36 +402,52 @@ static void firefox_write_functions(Firefox *firefox)
         g_string_append_printf(firefox->out->text, ",\"length\":%u},\n", modules->len);
 }
 
-/* The thread of the profile whose lane has the marker; NULL: its process has no sample. */
-static const Thread *firefox_marker_thread(const Firefox *firefox, const ProfileMarker *marker)
+/* TID 0: any thread of the process. */
+static gpointer thread_key(int32_t pid, int32_t tid)
+{
+        return GSIZE_TO_POINTER((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+}
+
+/* Threads of the profile by their numbers; a process has its main thread, or its first one. */
+static GHashTable *firefox_threads(const Firefox *firefox)
 {
         const GArray *threads = firefox->profile->threads;
-        const Thread *found = NULL;
+        GHashTable *index = g_hash_table_new(NULL, NULL);
         guint i;
 
         for (i = 0; i < threads->len; i++) {
-                const Thread *thread = &g_array_index(threads, Thread, i);
+                Thread *thread = &g_array_index(threads, Thread, i);
+                const gpointer any = thread_key(thread->pid, 0);
 
-                if (thread->pid != marker->pid)
-                        continue;
-                if (thread->tid == marker->tid)
-                        return thread;
-                if (!found || thread->tid == thread->pid)
-                        found = thread;
+                g_hash_table_insert(index, thread_key(thread->pid, thread->tid), thread);
+                if (thread->tid == thread->pid || !g_hash_table_contains(index, any))
+                        g_hash_table_insert(index, any, thread);
         }
-        return found;
+        return index;
 }
 
-/* Finds the thread of each marker. */
+/* Finds the thread whose lane has each marker; none if the process has no sample. */
 static void firefox_place_markers(Firefox *firefox)
 {
+        g_autoptr(GHashTable) threads = firefox_threads(firefox);
         guint i;
 
         for (i = 0; firefox->markers && i < firefox->markers->len; i++) {
-                const Thread *thread = firefox_marker_thread(
-                        firefox, &g_array_index(firefox->markers, ProfileMarker, i));
+                ProfileMarker *marker = &g_array_index(firefox->markers, ProfileMarker, i);
+                gpointer thread =
+                        g_hash_table_lookup(threads, thread_key(marker->pid, marker->tid));
+                GPtrArray *own;
 
-                g_array_append_val(firefox->marked, thread);
+                if (!thread)
+                        thread = g_hash_table_lookup(threads, thread_key(marker->pid, 0));
+                if (!thread)
+                        continue;
+                own = g_hash_table_lookup(firefox->marked, thread);
+                if (!own) {
+                        own = g_ptr_array_new();
+                        g_hash_table_insert(firefox->marked, thread, own);
+                }
+                g_ptr_array_add(own, marker);
         }
 }
 
@@ -480,15 +496,13 @@ static void firefox_write_marker_columns(Firefox *firefox, const ProfileMarker *
 static void firefox_write_markers(Firefox *firefox, const Thread *thread)
 {
         static const char DATA[] = "{\"type\":\"" MARKER_TYPE "\",\"text\":";
-        g_autoptr(GPtrArray) own = g_ptr_array_new();
+        const GPtrArray *own = g_hash_table_lookup(firefox->marked, thread);
+        const guint n = own ? own->len : 0;
         guint i;
 
-        for (i = 0; i < firefox->marked->len; i++)
-                if (g_array_index(firefox->marked, const Thread *, i) == thread)
-                        g_ptr_array_add(own, &g_array_index(firefox->markers, ProfileMarker, i));
         firefox_append(firefox, "\"markers\":{");
         firefox_begin(firefox, "data");
-        for (i = 0; i < own->len; i++) {
+        for (i = 0; i < n; i++) {
                 firefox_append(firefox, i ? "," : "");
                 firefox_append(firefox, DATA);
                 json_append_string(firefox->out->text,
@@ -496,7 +510,8 @@ static void firefox_write_markers(Firefox *firefox, const Thread *thread)
                 firefox_append(firefox, "}");
         }
         firefox_append(firefox, "],");
-        firefox_write_marker_columns(firefox, (const ProfileMarker *const *)own->pdata, own->len);
+        firefox_write_marker_columns(firefox, n ? (const ProfileMarker *const *)own->pdata : NULL,
+                                     n);
 }
 
 /* The name of the process's main thread; NULL: it has no sample. */
@@ -622,7 +637,8 @@ void firefox_write(const Profile *profile, const ProfileOptions *options, Profil
                 .strings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                 .texts = g_ptr_array_new(),
                 .markers = options->markers,
-                .marked = g_array_new(FALSE, FALSE, sizeof(const Thread *)),
+                .marked =
+                        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref),
         };
         Summary summary;
         uint32_t i, n;
@@ -649,7 +665,7 @@ void firefox_write(const Profile *profile, const ProfileOptions *options, Profil
         local_numbers_deinit(&firefox.funcs);
         g_hash_table_unref(firefox.strings);
         g_ptr_array_unref(firefox.texts);
-        g_array_unref(firefox.marked);
+        g_hash_table_unref(firefox.marked);
         g_free(firefox.functions);
         g_free(firefox.shares);
 }

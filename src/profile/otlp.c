@@ -75,7 +75,10 @@ typedef struct Otlp {
         uint32_t n_attributes, n_stacks;
         GHashTable *attribute_index; /* owned "KEY VALUE" -> index */
         GHashTable *stack_index;     /* node + 1 -> index */
-        GString *inner, *innermost;  /* owned: being built */
+        /* Owned: the indexes of attributes, 0 for those that are not made yet. */
+        uint32_t *pids, *tids;      /* by thread of the profile */
+        uint32_t *names;            /* of threads, by the frame that has the name */
+        GString *inner, *innermost; /* owned: being built */
 } Otlp;
 
 static void otlp_append(GString *message, unsigned field, const GString *inner)
@@ -121,6 +124,15 @@ static uint32_t otlp_attribute(Otlp *otlp, const char *key, const char *text, in
         return otlp->n_attributes;
 }
 
+/* That of INDEX, which is made at its first use. */
+static uint32_t otlp_attribute_once(Otlp *otlp, uint32_t *index, const char *key, const char *text,
+                                    int64_t number)
+{
+        if (!*index)
+                *index = otlp_attribute(otlp, key, text, number);
+        return *index;
+}
+
 static const StackNode *otlp_node(const Otlp *otlp, uint32_t number)
 {
         return &g_array_index(otlp->profile->nodes, StackNode, number);
@@ -131,8 +143,8 @@ static const Frame *otlp_frame(const Otlp *otlp, uint32_t number)
         return &g_array_index(otlp->profile->frames, Frame, number);
 }
 
-/* The leaf first, without the thread's name, which RET_NAME gets. */
-static uint32_t otlp_stack(Otlp *otlp, uint32_t node, const char **ret_name)
+/* The leaf first, without the frame of the thread's name, whose number RET_NAME gets. */
+static uint32_t otlp_stack(Otlp *otlp, uint32_t node, uint32_t *ret_name)
 {
         gpointer known = g_hash_table_lookup(otlp->stack_index, GUINT_TO_POINTER(node + 1));
         uint32_t at;
@@ -141,7 +153,7 @@ static uint32_t otlp_stack(Otlp *otlp, uint32_t node, const char **ret_name)
              at = otlp_node(otlp, at)->parent)
                 if (!known)
                         pb_append_varint(otlp->inner, (uint64_t)otlp_node(otlp, at)->frame + 1);
-        *ret_name = otlp_frame(otlp, otlp_node(otlp, at)->frame)->name;
+        *ret_name = otlp_node(otlp, at)->frame;
         if (known)
                 return GPOINTER_TO_UINT(known);
         otlp_end(otlp->innermost, STACK_LOCATIONS, otlp->inner);
@@ -157,12 +169,15 @@ static void otlp_add_sample(Otlp *otlp, const SampleSum *sum, GString *profile)
         const Thread *thread = &g_array_index(otlp->profile->threads, Thread, sum->thread);
         const bool has_periods = otlp->unit->is_time || otlp->unit->is_weighed;
         g_autoptr(GString) sample = g_string_new(NULL), indexes = g_string_new(NULL);
-        const char *name;
+        uint32_t name;
 
         pb_append_number(sample, SAMPLE_STACK, otlp_stack(otlp, sum->node, &name));
-        pb_append_varint(indexes, otlp_attribute(otlp, "thread.name", name, 0));
-        pb_append_varint(indexes, otlp_attribute(otlp, "process.pid", NULL, thread->pid));
-        pb_append_varint(indexes, otlp_attribute(otlp, "thread.id", NULL, thread->tid));
+        pb_append_varint(indexes, otlp_attribute_once(otlp, &otlp->names[name], "thread.name",
+                                                      otlp_frame(otlp, name)->name, 0));
+        pb_append_varint(indexes, otlp_attribute_once(otlp, &otlp->pids[sum->thread], "process.pid",
+                                                      NULL, thread->pid));
+        pb_append_varint(indexes, otlp_attribute_once(otlp, &otlp->tids[sum->thread], "thread.id",
+                                                      NULL, thread->tid));
         otlp_end(sample, SAMPLE_ATTRIBUTES, indexes);
         pb_append_varint(indexes,
                          has_periods ? MIN(sum->period, (uint64_t)INT64_MAX) : sum->n_samples);
@@ -301,6 +316,9 @@ void otlp_write(const Profile *profile, const ProfileOptions *options, ProfileFi
         g_autoptr(GHashTable) attribute_index =
                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                               stack_index = g_hash_table_new(NULL, NULL);
+        g_autofree uint32_t *pids = g_new0(uint32_t, profile->threads->len),
+                            *tids = g_new0(uint32_t, profile->threads->len),
+                            *names = g_new0(uint32_t, profile->frames->len);
         Otlp otlp = {
                 .profile = profile,
                 .unit = profile_event_unit(options->event),
@@ -308,6 +326,9 @@ void otlp_write(const Profile *profile, const ProfileOptions *options, ProfileFi
                 .stacks = stacks,
                 .attribute_index = attribute_index,
                 .stack_index = stack_index,
+                .pids = pids,
+                .tids = tids,
+                .names = names,
                 .inner = inner,
                 .innermost = innermost,
         };
