@@ -3,6 +3,7 @@
 after the other: every event against TraceEvent; the names in the report against the program's own account."""
 
 import collections
+import gzip
 import json
 import os
 import pathlib
@@ -12,10 +13,11 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'oracle', 'bench')]
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'oracle', 'bench', 'profile')]
 
 import collect_linux  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
+import readers  # pylint: disable=wrong-import-position
 import record_tools  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import traceevent  # pylint: disable=wrong-import-position
@@ -128,13 +130,19 @@ def check_events_name(tap, programs, path, account, main, directory):
               f'with the events of the program: {right} right, {wrong} wrong, {missing} without a name', done.stderr)
 
 
-def check_outputs(tap, programs, path, kinds, directory):
-    made = [directory / f'a{ending}' for ending in ('.folded', '.html', '.pb.gz', '.firefox.json.gz')]
+def check_outputs(tap, programs, path, kinds, main, directory):
+    made = [directory / f'a{ending}' for ending in ('.folded', '.html', '.pb.gz', '.firefox.json.gz', '.otlp.gz')]
     programs.run([programs.clrsym, 'report', path, *[word for name in made for word in ('-o', name)]])
     lines = made[0].read_text(encoding='utf-8').splitlines()
     n_samples = sum(int(line.rsplit(' ', 1)[1]) for line in lines)
     tap.check(all(name.stat().st_size for name in made) and n_samples == kinds['cpu'],
               f'every form has the {n_samples} samples')
+    otlp = readers.Otlp(gzip.decompress(made[-1].read_bytes()))
+    tap.check(otlp.type == ('cpu', 'nanoseconds') and otlp.period and
+              sum(value for _, value, _ in otlp.samples) == n_samples * otlp.period,
+              f'so has OTLP, {otlp.period} ns each', otlp.type)
+    tap.equal({attributes['process.pid'] for _, _, attributes in otlp.samples if attributes['process.pid'] > 0}, {main},
+              'of the process that was recorded')
 
 
 def check_damage(tap, programs, path, directory):
@@ -155,7 +163,7 @@ def run(tap, programs, directory, _):
     kinds = check_events(tap, programs, path, directory)
     check_names(tap, programs, path, account, main, kinds, directory)
     check_events_name(tap, programs, path, account, main, directory)
-    check_outputs(tap, programs, path, kinds, directory)
+    check_outputs(tap, programs, path, kinds, main, directory)
     check_damage(tap, programs, path, directory)
 
 
