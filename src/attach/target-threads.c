@@ -6,8 +6,10 @@
 #include <glib.h>
 
 /* In us. A look at /proc takes about 20 us for each thread: for a thread that is not known yet, and
- * to notice that another thread has the number of a known one. */
+ * to notice that another thread has the number of a known one. Looks for threads that may have
+ * ended take a tenth of the time at most. */
 #define MISS_INTERVAL  (20 * G_TIME_SPAN_MILLISECOND)
+#define MISS_SHARE     10
 #define CHECK_INTERVAL (5 * G_TIME_SPAN_SECOND)
 /* Known threads. With more, those that run are looked up again. */
 #define MAX_THREADS (1u << 16)
@@ -59,20 +61,28 @@ static void target_threads_take(TargetThreads *threads, const char *name)
                             GUINT_TO_POINTER(numbers[0]));
 }
 
-static void target_threads_look(TargetThreads *threads, gint64 now)
+static void target_threads_read(TargetThreads *threads)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/task", (int)threads->process.host_pid);
         g_autoptr(GDir) tasks = NULL;
         const char *name;
 
-        threads->next_miss = now + MISS_INTERVAL;
-        threads->next_check = now + CHECK_INTERVAL;
         /* Another process may have the pid. */
         if (!proc_is_same_start(proc_start_time(threads->process.host_pid), threads->process.start))
                 return;
         tasks = g_dir_open(path, 0, NULL);
         while (tasks && (name = g_dir_read_name(tasks)))
                 target_threads_take(threads, name);
+}
+
+static void target_threads_look(TargetThreads *threads, gint64 now)
+{
+        gint64 took;
+
+        target_threads_read(threads);
+        took = g_get_monotonic_time() - now;
+        threads->next_miss = now + MAX(MISS_INTERVAL, MISS_SHARE * took);
+        threads->next_check = now + CHECK_INTERVAL;
 }
 
 int32_t target_threads_find(TargetThreads *threads, int32_t tid)
