@@ -47,6 +47,7 @@ typedef struct Met {
 typedef struct SearchUser {
         gint64 paid_until; /* us of g_get_monotonic_time(): READ_SHARE times what was read */
         bool is_slow;      /* which was reported */
+        bool is_hidden;    /* the same */
 } SearchUser;
 
 struct Search {
@@ -170,7 +171,7 @@ static bool search_read(Search *search, Met *met, pid_t pid)
         const SearchScope *scope = &search->scope;
         const gint64 begin = g_get_monotonic_time();
         SearchUser *user;
-        bool is_wanted;
+        ProcessKind kind;
         gint64 cost;
 
         met->is_put_off = false;
@@ -181,11 +182,14 @@ static bool search_read(Search *search, Met *met, pid_t pid)
                 met->is_put_off = true;
                 return false;
         }
-        is_wanted = process_is_wanted(pid, scope->uid, scope->filter);
+        kind = process_kind(pid, scope->uid, scope->filter);
         cost = (g_get_monotonic_time() - begin) * READ_SHARE;
         user->paid_until = MAX(user->paid_until, begin) + cost;
         met->next_read = begin + cost;
-        return is_wanted;
+        if (kind == PROCESS_HIDDEN && !user->is_hidden && scope->hidden)
+                scope->hidden(met->owner, scope->data);
+        user->is_hidden |= kind == PROCESS_HIDDEN;
+        return kind == PROCESS_WANTED;
 }
 
 /* True if it is found now. */

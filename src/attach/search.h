@@ -26,6 +26,9 @@ typedef struct SearchScope {
         /* The processes of USER take so long to read that some are put off: called once for each
          * user. NULL: not wanted. */
         void (*slow)(uid_t user, void *data);
+        /* The kernel refuses to show the mappings of a process of USER: called once for each user.
+         * NULL: not wanted. */
+        void (*hidden)(uid_t user, void *data);
         void *data;
 } SearchScope;
 

@@ -408,6 +408,20 @@ static void on_follow_slow(uid_t uid, void *data)
                                   follow->settings->data);
 }
 
+static void on_follow_hidden(uid_t uid, void *data)
+{
+        const Follow *follow = data;
+
+        /* A user without privileges attaches the user's own processes. */
+        if (geteuid() == 0)
+                follow->settings->limited(uid,
+                                          "the kernel does not show what some of these processes "
+                                          "have mapped, so that .NET programs among them are not "
+                                          "found: give clrsym the capability CAP_SYS_PTRACE, or "
+                                          "run it as this user",
+                                          follow->settings->data);
+}
+
 void attach_follow(const FollowSettings *settings)
 {
         Follow follow = {.settings = settings,
@@ -417,6 +431,7 @@ void attach_follow(const FollowSettings *settings)
                                    .uid = settings->uid,
                                    .filter = settings->filter,
                                    .slow = on_follow_slow,
+                                   .hidden = on_follow_hidden,
                                    .data = &follow};
 
         follow.search = search_new(&scope);

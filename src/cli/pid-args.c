@@ -68,6 +68,7 @@ bool pid_args_init(PidArgs *args, const Options *options, GError **error)
         bool is_user = options_has(options, OPTION_USER);
         uid_t uid = PROCESSES_ANY_USER;
         g_autoptr(ProcessFilter) filter = NULL;
+        unsigned n_hidden;
 
         *args = (PidArgs){.is_json = options_has(options, OPTION_JSON)};
         if (is_user && !pid_args_user(options, &uid, error))
@@ -76,7 +77,14 @@ bool pid_args_init(PidArgs *args, const Options *options, GError **error)
                 filter = pid_args_filter(options, error);
                 if (!filter)
                         return false;
-                args->pids = processes_find(uid, filter);
+                args->pids = processes_find(uid, filter, &n_hidden);
+                /* A user without privileges attaches the user's own processes. */
+                if (n_hidden && geteuid() == 0)
+                        message_print("clrsym",
+                                      "the kernel does not show what %u process%s mapped, so that "
+                                      ".NET programs among these are not found: give clrsym the "
+                                      "capability CAP_SYS_PTRACE",
+                                      n_hidden, n_hidden == 1 ? " has" : "es have");
                 if (args->pids->len)
                         return true;
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -68,9 +69,9 @@ class Follower:
 
 
 @contextlib.contextmanager
-def following(programs, holder, *options):
+def following(programs, holder, *options, before=()):
     with open(holder.directory / 'output', 'wb') as output, open(holder.directory / 'errors', 'wb') as errors, \
-         live.child([programs.clrsym, 'attach', '--all', '--follow', '--json', *options], stdout=output,
+         live.child([*before, programs.clrsym, 'attach', '--all', '--follow', '--json', *options], stdout=output,
                     stderr=errors, env={**programs.environment, 'CLRSYM_HOLDER': str(holder.directory)}) as process:
         yield Follower(process, holder.directory)
 
@@ -128,12 +129,31 @@ def test_maps(tap, programs, directory):
                   follower.errors())
 
 
+def test_hidden(tap, programs, directory):
+    """As in a container: the kernel shows the mappings of one's own processes only."""
+    # Since Linux 6.14, CAP_PERFMON and CAP_SYS_ADMIN show the mappings, too.
+    before = 'setpriv', '--bounding-set=-sys_ptrace,-sys_admin,-perfmon'
+    with holding(programs, directory, 'hidden') as holder, \
+         runtimes(holder, 'calm', place='others', before=as_user(NOBODY)), \
+         following(programs, holder, before=before) as follower:
+        with runtimes(holder, 'calm', place='own', before=before) as pids:
+            tap.check(follower.wait_for(pids, WATCHDOG), 'root without CAP_SYS_PTRACE: attached', follower.errors())
+        tap.equal(follower.errors().count(f'user {NOBODY}: the kernel does not show'), 1,
+                  'those of another user are not, which is printed once')
+        once = subprocess.run([*before, programs.clrsym, 'attach', '--all'], stdin=subprocess.DEVNULL, check=False,
+                              stderr=subprocess.PIPE, text=True, env={**programs.environment,
+                                                                      'CLRSYM_HOLDER': str(holder.directory)})
+        tap.check(once.returncode and 'the kernel does not show' in once.stderr,
+                  'without --follow, too', once.stderr)
+
+
 def test(tap, programs, directory, _):
     os.chmod(directory, 0o777)
     test_hostile(tap, programs, directory, 'creep', 'gives way to others')
     test_hostile(tap, programs, directory, 'mute', 'does not answer')
     test_places(tap, programs, directory)
     test_maps(tap, programs, directory)
+    test_hidden(tap, programs, directory)
 
 
 if __name__ == '__main__':
