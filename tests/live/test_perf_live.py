@@ -27,9 +27,11 @@ import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
 
 LIVE_TIMER_US = 100000
+# A recording has both, however busy the machine is.
 SECONDS = 6
-# All jitted methods are; the rest is stubs of the runtime, of which there are more on one processor.
-MIN_SHARE = 0.99
+MIN_REQUESTS = 150
+# The rest is stubs of the runtime, which are a larger share on a busy machine; check_unnamed() finds a method among them.
+MIN_SHARE = 0.95
 # Some are in handlers, which are functions of their own.
 MIN_PRECOMPILED = 0.98
 MIN_LISTED = 0.9
@@ -72,11 +74,10 @@ class Server:
         return pid
 
     def load(self, until):
-        """Requests, one after the other; how many. perf does not start if a thread ends meanwhile: they begin later."""
+        """Requests, one after the other; how many."""
         n = 0
-        time.sleep(1)
-        while time.monotonic() < until:
-            connection = http.client.HTTPConnection(self.address, timeout=20)
+        while time.monotonic() < until or n < MIN_REQUESTS:
+            connection = http.client.HTTPConnection(self.address, timeout=live.TIMEOUT)
             connection.request('GET', f'/text/some-words-{n}-and-more-')
             reply = connection.getresponse()
             if reply.status != 200 or b'"words"' not in reply.read():
@@ -90,12 +91,19 @@ def record(servers, data):
     """perf record under load."""
     pids = ','.join(str(server.pid) for server in servers)
     command = ['perf', 'record', '-q', '--namespaces', '-F', '499', '-e', 'cpu-clock', '-k', 'mono',
-               '-g', '-p', pids, '-o', data, '--', 'sleep', str(SECONDS)]
-    with concurrent.futures.ThreadPoolExecutor(len(servers)) as pool:
-        until = time.monotonic() + SECONDS + 1
+               '-g', '-p', pids, '-o', data, '--', 'cat']
+    live.tell(command)
+    with concurrent.futures.ThreadPoolExecutor(len(servers)) as pool, \
+         subprocess.Popen(command, stdin=subprocess.PIPE) as perf:
+        # perf does not start if a thread ends meanwhile: its head is written once it records.
+        live.wait_for('perf', lambda: data.exists() and data.stat().st_size, perf)
+        until = time.monotonic() + SECONDS
         loads = [pool.submit(server.load, until) for server in servers]
-        live.run(*command)
-        return [load.result() for load in loads]
+        n_requests = [load.result() for load in loads]
+        perf.stdin.close()
+        if perf.wait(live.TIMEOUT):
+            raise RuntimeError(f'{command}: exit {perf.returncode}')
+        return n_requests
 
 
 def figures(done):
@@ -231,7 +239,7 @@ def run_live(tap, programs, command, directory):
             for server in servers:
                 programs_running.enter_context(server.running())
             n_requests = record(servers, data)
-            tap.check(all(n > 10 for n in n_requests), f'{n_requests} requests were answered')
+            tap.note(f'{n_requests} requests were answered')
             settings = [f'socket={daemon.query}', *map(mapping_of, servers), 'mapped-only']
             done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
             filtered = perftool.script(programs, data, settings=settings)
