@@ -127,9 +127,9 @@ class Nothing:
 
 
 class Clrsym:
-    name = 'clrsym record'
-
-    def __init__(self, programs, directory):
+    def __init__(self, programs, directory, *options):
+        self.name = ' '.join(['clrsym record', *options])
+        self.options = options
         self.program = programs.clrsym
         self.environment = {**programs.environment, 'TMPDIR': str(directory)}
         self.machine_named = '-'
@@ -138,9 +138,11 @@ class Clrsym:
         return [self.program, 'record', *map(str, arguments)]
 
     def recording(self, pid, directory):
-        # perf has written its head.
-        return recording(self.command('-p', pid, '-o', 'a.html', '-o', 'a.txt'),
-                         lambda: any(directory.glob('clrsym-record-*/perf.data')), directory, self.environment)
+        # perf has written its head; or the runtime's samples have a file.
+        files = [f'clrsym-record-*/{name}' for name in ('perf.data', '*/*.nettrace')]
+        return recording(self.command('-p', pid, *self.options, '-o', 'a.html', '-o', 'a.txt'),
+                         lambda: any(path.stat().st_size for pattern in files for path in directory.glob(pattern)),
+                         directory, self.environment)
 
     def run(self, command, directory, output):
         subprocess.run(self.command('-o', 'a.txt', '--', *command), cwd=directory, env=self.environment,
@@ -237,10 +239,13 @@ PSEUDO_LEAVES = {'CPU_TIME': True, 'UNMANAGED_CODE_TIME': False}
 
 
 class DotnetTrace:
-    name = 'dotnet-trace'
-
-    def __init__(self, program):
+    def __init__(self, program, *options):
+        self.name = ' '.join(['dotnet-trace', *options])
         self.program = program
+        self.options = options
+
+    def with_profile(self, name):
+        return DotnetTrace(self.program, '--profile', name)
 
     @classmethod
     def install(cls, directory):
@@ -258,7 +263,7 @@ class DotnetTrace:
         return cls(path / 'dotnet-trace'), None
 
     def command(self, *arguments):
-        return [self.program, 'collect', '--format', 'Speedscope', '-o', 'b.nettrace', *map(str, arguments)]
+        return [self.program, 'collect', *self.options, '--format', 'Speedscope', '-o', 'b.nettrace', *map(str, arguments)]
 
     def recording(self, pid, directory):
         for old in directory.glob('b.*'):

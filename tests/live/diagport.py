@@ -20,9 +20,9 @@ def string(text):
     return struct.pack('<I', len(text) + 1) + text.encode('utf-16-le') + b'\0\0'
 
 
-def collect_tracing_2(keywords, level, has_rundown):
+def collect_tracing_2(keywords, level, has_rundown, provider=RUNTIME):
     return (struct.pack('<IIBI', 1, 1, has_rundown, 1) +
-            struct.pack('<QI', keywords, level) + string(RUNTIME) + struct.pack('<I', 0))
+            struct.pack('<QI', keywords, level) + string(provider) + struct.pack('<I', 0))
 
 
 class Port:
@@ -67,10 +67,10 @@ class Port:
 class Session:
     """An EventPipe session whose events are thrown away."""
 
-    def __init__(self, port, keywords, level, has_rundown):
+    def __init__(self, port, keywords, level, has_rundown, provider=RUNTIME):
         self.port = port
         self.connection, body = port.call(EVENTPIPE, COLLECT_TRACING_2,
-                                          collect_tracing_2(keywords, level, has_rundown))
+                                          collect_tracing_2(keywords, level, has_rundown, provider))
         self.id, = struct.unpack('<Q', body)
         self.n_bytes = 0
         self.connection.settimeout(None)

@@ -7,6 +7,7 @@ using System.Reflection.Emit;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using System.Threading;
+using System.Threading.Tasks;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
@@ -18,7 +19,7 @@ namespace Web;
 
 /// <summary>
 /// A web server whose code comes and goes: each request compiles a regular expression and a method
-/// of its own, beside what a server does anyway.
+/// of its own, beside what a server does anyway. Others only await and compute.
 ///
 /// Prints its address, and serves until it is stopped.
 /// </summary>
@@ -33,11 +34,27 @@ public static class Program
         var app = builder.Build();
 
         app.MapGet("/text/{text}", Work);
+        app.MapGet("/await/{text}", Outer);
         app.Urls.Add("http://127.0.0.1:0");
         app.Start();
         var server = app.Services.GetRequiredService<IServer>();
         Console.WriteLine(server.Features.Get<IServerAddressesFeature>()!.Addresses.First());
         app.WaitForShutdown();
+    }
+
+    // An ordinary request, beside those that compile: two methods await each other, and each continues elsewhere.
+    static async Task<string> Outer(string text)
+    {
+        uint hash = await Inner(text);
+
+        await Task.Yield();
+        return JsonSerializer.Serialize(new { words = text.Split('-'), hash });
+    }
+
+    static async Task<uint> Inner(string text)
+    {
+        await Task.Yield();
+        return Hash(text, 20000);
     }
 
     static string Work(string text)
