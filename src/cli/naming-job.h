@@ -32,9 +32,10 @@ typedef struct PerfNaming {
         PerfActivity *activity;   /* borrowed; NULL: it is not known what the runtime did when */
         const FrameTaker *frames; /* borrowed: gets the registers of frames; NULL: nobody does */
         const JitMemory *memory;  /* borrowed: the code of the runtimes; NULL: it is not known */
-        bool is_own;              /* perf ran in our pid namespace */
-        bool is_over;             /* no more events come: they are not waited for */
-        bool is_quiet;            /* neither notes nor counts are printed */
-        bool has_notes_only;      /* no counts are printed */
-        bool ends_by_signal;      /* one that came is raised again once files are removed */
+        const StackMemory *stack_memory; /* borrowed; NULL: stacks are as deep as their copies */
+        bool is_own;                     /* perf ran in our pid namespace */
+        bool is_over;                    /* no more events come: they are not waited for */
+        bool is_quiet;                   /* neither notes nor counts are printed */
+        bool has_notes_only;             /* no counts are printed */
+        bool ends_by_signal;             /* one that came is raised again once files are removed */
 } PerfNaming;

@@ -96,10 +96,12 @@ static void naming_add_addresses(Naming *naming, RecordingProcess *process,
 {
         Chain chain = chain_of(sample->chain, sample->n_chain);
         ChainLink link;
+        unsigned n = 0;
 
         if (!chain_has_links(chain))
                 chain = chain_of(&sample->ip, 1);
-        while (chain_next(&chain, &link)) {
+        /* A deep stack is no more than one of many samples. */
+        while (n++ < RECORDING_MAX_ADDRESSES / 4 && chain_next(&chain, &link)) {
                 const char *dso = link.is_user ? code_places_find_dso(naming->places, sample->pid,
                                                                       sample->time, link.address)
                                                : NULL;
@@ -130,7 +132,7 @@ static void naming_note_stacks_found(Naming *naming)
 
         if (file->walk) {
                 stack_walk_count(file->walk, &counts);
-                perf_stacks_note(&counts, naming->notes);
+                perf_stacks_note(&counts, naming->job->stack_memory != NULL, naming->notes);
         }
         if (file->data.is_cut)
                 g_ptr_array_add(naming->notes,
@@ -153,7 +155,9 @@ static bool naming_survey(Naming *naming, GError **error)
 {
         const SampleFileCalls calls = {naming_take_record, naming_take_sample, naming};
         g_autoptr(MethodCodes) codes = NULL;
-        StackSources sources = {.debug = &naming->finder, .frames = naming->job->frames};
+        StackSources sources = {.debug = &naming->finder,
+                                .frames = naming->job->frames,
+                                .memory = naming->job->stack_memory};
         MethodFinder methods;
         bool ok;
 

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-stacks.h"
 
+#include "moment/moment.h"
 #include "unwind/call-frames.h"
 
 /* One stack in so many. */
 #define BAD_SHARE 50
 
-void perf_stacks_note(const StackCounts *counts, GPtrArray *notes)
+void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
 {
         const uint64_t bad = counts->n_samples / BAD_SHARE;
 
-        if (counts->n_cut > bad && !counts->is_aside)
+        if (counts->n_cut && is_deep)
+                g_ptr_array_add(
+                        notes,
+                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                        " stacks are deeper than what was read of them, which is "
+                                        "%u frames and %d MiB of one, and %d MiB of all, at most: "
+                                        "their outermost callers are missing",
+                                        (guint64)counts->n_cut, (guint64)counts->n_samples,
+                                        STACK_WALK_MAX_DEEP, (int)(MOMENT_MAX_DEEP >> 20),
+                                        (int)(MOMENT_MAX_STACKS >> 20)));
+        else if (counts->n_cut > bad && !counts->is_aside)
                 g_ptr_array_add(
                         notes,
                         g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT

@@ -9,8 +9,9 @@
 
 #include <glib.h>
 
-/* NOTES gets messages for the user (owned). */
-void perf_stacks_note(const StackCounts *counts, GPtrArray *notes);
+/* NOTES gets messages for the user (owned). IS_DEEP: stacks are not only as deep as their copies
+ * (StackSources.memory). */
+void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes);
 
 /* Appends to NOTES why the stacks of INPUT are not those of perf record -g. STACKS: as of
  * Recording. */

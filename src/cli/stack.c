@@ -237,10 +237,12 @@ static void stack_print_notes(const StackJob *job)
                               (int)job->pid, (double)moment->stop / 1e6, moment->threads->len);
 }
 
+/* REGISTERS NULL: those of frames are not wanted. */
 static bool stack_name(const StackJob *job, StackList *list, StackRegisters *registers,
                        GError **error)
 {
-        const FrameTaker taker = stack_registers_taker(registers);
+        const FrameTaker taker = registers ? stack_registers_taker(registers) : (FrameTaker){0};
+        const StackMemory memory = moment_stack_memory(job->moment);
         const SampleSink sink = stack_list_sink(list);
         FD_AUTO int fd = memfd_create("stacks", MFD_CLOEXEC);
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
@@ -249,7 +251,8 @@ static bool stack_name(const StackJob *job, StackList *list, StackRegisters *reg
                 .options = &naming,
                 .input = path,
                 .sink = &sink,
-                .frames = &taker,
+                .frames = registers ? &taker : NULL,
+                .stack_memory = &memory,
                 .memory = job->memory,
                 .is_own = !job->is_core,
                 .is_over = true,
@@ -289,7 +292,7 @@ static bool stack_run(StackJob *job, GError **error)
         stack_print_notes(job);
         stack_list_init(&list);
         stack_registers_init(&registers);
-        ok = stack_name(job, &list, &registers, error);
+        ok = stack_name(job, &list, view.registers ? &registers : NULL, error);
         if (ok)
                 stack_list_print(&list, &view);
         stack_list_deinit(&list);

@@ -2,14 +2,13 @@
 #include "moment/core-file.h"
 
 #include "metadata/byte-cursor.h"
+#include "moment/core-memory.h"
 #include "perf/mapping-kind.h"
 #include "util/elf-file.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Offsets in a note NT_PRSTATUS of x86-64 (struct elf_prstatus in sys/procfs.h), and its least
  * size. */
@@ -29,11 +28,9 @@ typedef struct CoreFile {
 } CoreFile;
 
 typedef struct Core {
-        int fd; /* borrowed */
-        uint64_t size;
-        Elf64_Phdr *segments; /* owned */
+        CoreMemory memory;    /* its segments are those of memory */
+        Elf64_Phdr *segments; /* owned: all */
         unsigned n_segments;
-        GArray *memory; /* owned, of Elf64_Phdr, by address: those of memory */
         uint8_t *notes; /* owned */
         size_t n_notes;
         GArray *files; /* owned, of CoreFile, by address */
@@ -56,23 +53,6 @@ static bool core_fail(GError **error, const char *what)
         return false;
 }
 
-static size_t core_read(const Core *core, uint64_t offset, void *ret, size_t n)
-{
-        size_t done = 0;
-
-        while (done < n && offset + done < core->size) {
-                const ssize_t got =
-                        pread(core->fd, (uint8_t *)ret + done, n - done, (off_t)(offset + done));
-
-                if (got < 0 && errno == EINTR)
-                        continue;
-                if (got <= 0)
-                        break;
-                done += (size_t)got;
-        }
-        return done;
-}
-
 /* The number of segments: with very many, the first section has it. */
 static bool core_count_segments(const Core *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
@@ -81,7 +61,8 @@ static bool core_count_segments(const Core *core, const Elf64_Ehdr *header, uint
         *ret = header->e_phnum;
         if (header->e_phnum != PN_XNUM)
                 return true;
-        if (core_read(core, header->e_shoff, &section, sizeof(section)) != sizeof(section))
+        if (core_file_read(&core->memory, header->e_shoff, &section, sizeof(section)) !=
+            sizeof(section))
                 return false;
         *ret = section.sh_info;
         return true;
@@ -92,7 +73,7 @@ static bool core_read_header(Core *core, GError **error)
         Elf64_Ehdr header;
         uint64_t n;
 
-        if (core_read(core, 0, &header, sizeof(header)) != sizeof(header) ||
+        if (core_file_read(&core->memory, 0, &header, sizeof(header)) != sizeof(header) ||
             memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
                 return core_fail(error,
                                  "it is not a core file: one that is compressed has to be unpacked "
@@ -109,8 +90,8 @@ static bool core_read_header(Core *core, GError **error)
                                         "damaged, or truncated at its begin");
         core->n_segments = (unsigned)n;
         core->segments = g_new0(Elf64_Phdr, n);
-        return core_read(core, header.e_phoff, core->segments, n * sizeof(Elf64_Phdr)) ==
-                       n * sizeof(Elf64_Phdr) ||
+        return core_file_read(&core->memory, header.e_phoff, core->segments,
+                              n * sizeof(Elf64_Phdr)) == n * sizeof(Elf64_Phdr) ||
                core_fail(error, "it is truncated: the table of its memory is missing");
 }
 
@@ -125,51 +106,11 @@ static void core_sort_memory(Core *core)
 {
         unsigned i;
 
-        core->memory = g_array_new(FALSE, FALSE, sizeof(Elf64_Phdr));
+        core->memory.segments = g_array_new(FALSE, FALSE, sizeof(Elf64_Phdr));
         for (i = 0; i < core->n_segments; i++)
                 if (core->segments[i].p_type == PT_LOAD && core->segments[i].p_memsz)
-                        g_array_append_val(core->memory, core->segments[i]);
-        g_array_sort(core->memory, segment_compare);
-}
-
-/* The number of the segments that begin at or before ADDRESS. */
-static guint core_segments_before(const Core *core, uint64_t address)
-{
-        guint low = 0, high = core->memory->len;
-
-        while (low < high) {
-                const guint middle = low + (high - low) / 2;
-
-                if (g_array_index(core->memory, Elf64_Phdr, middle).p_vaddr <= address)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-/* The bytes of memory from ADDRESS on, at most N, that the file has without a gap. */
-static size_t core_read_memory(const Core *core, uint64_t address, void *ret, size_t n)
-{
-        guint next = core_segments_before(core, address);
-        size_t done = 0;
-
-        while (next > 0 && next <= core->memory->len && done < n) {
-                const Elf64_Phdr *segment = &g_array_index(core->memory, Elf64_Phdr, next - 1);
-                const uint64_t at = address + done - segment->p_vaddr;
-                size_t part, got;
-
-                if (address + done < segment->p_vaddr || at >= segment->p_filesz ||
-                    segment->p_offset > core->size || at > core->size - segment->p_offset)
-                        break;
-                part = (size_t)MIN(n - done, segment->p_filesz - at);
-                got = core_read(core, segment->p_offset + at, (uint8_t *)ret + done, part);
-                done += got;
-                if (got < part)
-                        break;
-                next++;
-        }
-        return done;
+                        g_array_append_val(core->memory.segments, core->segments[i]);
+        g_array_sort(core->memory.segments, segment_compare);
 }
 
 /* Notes */
@@ -275,8 +216,8 @@ static bool core_read_notes(Core *core, GError **error)
                 if (segment->p_filesz > CORE_MAX_NOTES)
                         return core_fail(error, "it has more notes than a core file has");
                 core->notes = g_malloc0(segment->p_filesz);
-                core->n_notes =
-                        core_read(core, segment->p_offset, core->notes, (size_t)segment->p_filesz);
+                core->n_notes = core_file_read(&core->memory, segment->p_offset, core->notes,
+                                               (size_t)segment->p_filesz);
         }
         core_take_notes(core, core->notes, core->n_notes);
         g_array_sort(core->files, file_compare);
@@ -297,12 +238,12 @@ static void core_find_build_id(const Core *core, uint64_t begin, MomentMapping *
         Elf64_Ehdr header;
         size_t n, i;
 
-        if (core_read_memory(core, begin, &header, sizeof(header)) != sizeof(header) ||
+        if (core_memory_read(&core->memory, begin, &header, sizeof(header)) != sizeof(header) ||
             memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
             header.e_phentsize != sizeof(*segments) || header.e_phnum > MAX_FILE_SEGMENTS)
                 return;
         n = header.e_phnum * sizeof(*segments);
-        if (core_read_memory(core, begin + header.e_phoff, segments, n) != n)
+        if (core_memory_read(&core->memory, begin + header.e_phoff, segments, n) != n)
                 return;
         for (i = header.e_phnum; i-- > 0;)
                 if (segments[i].p_type == PT_LOAD && !segments[i].p_offset)
@@ -310,7 +251,7 @@ static void core_find_build_id(const Core *core, uint64_t begin, MomentMapping *
         for (i = 0; i < header.e_phnum && !mapping->n_build_id; i++) {
                 if (segments[i].p_type != PT_NOTE)
                         continue;
-                n = core_read_memory(core, base + segments[i].p_vaddr, notes,
+                n = core_memory_read(&core->memory, base + segments[i].p_vaddr, notes,
                                      (size_t)MIN(segments[i].p_filesz, sizeof(notes)));
                 n = elf_notes_build_id(notes, n, id);
                 if (n && n <= sizeof(mapping->build_id)) {
@@ -417,15 +358,16 @@ static void core_find_left_out(Core *core)
 
         for (i = 0; i < core->files->len && core->moment->mappings->len < CORE_MAX_MAPPINGS; i++) {
                 const CoreFile *file = &g_array_index(core->files, CoreFile, i);
-                const guint next = core_segments_before(core, file->begin);
+                const guint next = core_memory_before(&core->memory, file->begin);
                 const Elf64_Phdr *before =
-                        next ? &g_array_index(core->memory, Elf64_Phdr, next - 1) : NULL;
+                        next ? &g_array_index(core->memory.segments, Elf64_Phdr, next - 1) : NULL;
                 uint64_t end = file->end;
 
                 if (before && file->begin - before->p_vaddr < before->p_memsz)
                         continue;
-                if (next < core->memory->len)
-                        end = MIN(end, g_array_index(core->memory, Elf64_Phdr, next).p_vaddr);
+                if (next < core->memory.segments->len)
+                        end = MIN(end,
+                                  g_array_index(core->memory.segments, Elf64_Phdr, next).p_vaddr);
                 core_add_mapping(core, file->begin, end, (int)i);
         }
 }
@@ -442,8 +384,8 @@ static void core_copy_stacks(Core *core)
                 MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
 
                 g_strlcpy(thread->name, core->name, sizeof(thread->name));
-                thread->n_stack = (uint32_t)core_read_memory(core, thread->registers[MOMENT_SP],
-                                                             buffer, moment->max_stack);
+                thread->n_stack = (uint32_t)core_memory_read(
+                        &core->memory, thread->registers[MOMENT_SP], buffer, moment->max_stack);
                 if (thread->n_stack)
                         thread->stack = g_memdup2(buffer, thread->n_stack);
         }
@@ -463,9 +405,9 @@ static void core_note_missing(Core *core)
         for (i = 0; i < core->n_segments && !core->is_cut; i++) {
                 const Elf64_Phdr *segment = &core->segments[i];
 
-                core->is_cut =
-                        segment->p_filesz && (segment->p_offset > core->size ||
-                                              segment->p_filesz > core->size - segment->p_offset);
+                core->is_cut = segment->p_filesz &&
+                               (segment->p_offset > core->memory.size ||
+                                segment->p_filesz > core->memory.size - segment->p_offset);
         }
         if (core->is_cut)
                 g_ptr_array_add(core->moment->notes,
@@ -476,7 +418,7 @@ static void core_note_missing(Core *core)
 
 Moment *moment_of_core(int fd, GError **error)
 {
-        Core core = {.fd = fd, .files = g_array_new(FALSE, FALSE, sizeof(CoreFile))};
+        Core core = {.memory.fd = fd, .files = g_array_new(FALSE, FALSE, sizeof(CoreFile))};
         struct stat st;
         bool ok;
 
@@ -484,7 +426,7 @@ Moment *moment_of_core(int fd, GError **error)
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
                 ok = core_fail(error, "it is not a regular file");
         } else {
-                core.size = (uint64_t)st.st_size;
+                core.memory.size = (uint64_t)st.st_size;
                 ok = core_read_header(&core, error) && core_read_notes(&core, error);
         }
         if (ok) {
@@ -495,10 +437,11 @@ Moment *moment_of_core(int fd, GError **error)
                 core_find_mappings(&core);
                 core_find_left_out(&core);
                 core_copy_stacks(&core);
+                core.moment->core = core_memory_dup(&core.memory);
                 core_note_missing(&core);
         }
         g_free(core.segments);
-        g_clear_pointer(&core.memory, g_array_unref);
+        g_clear_pointer(&core.memory.segments, g_array_unref);
         g_free(core.notes);
         g_array_unref(core.files);
         if (ok)

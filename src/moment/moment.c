@@ -42,6 +42,7 @@ void moment_free(Moment *moment)
         g_array_unref(moment->mappings);
         g_array_unref(moment->code);
         g_ptr_array_unref(moment->notes);
+        core_memory_free(moment->core);
         g_free(moment);
 }
 
@@ -80,6 +81,43 @@ void moment_take_maps(Moment *moment, const char *maps)
                         g_array_append_val(moment->mappings, mapping);
                 maps += n + (maps[n] == '\n');
         }
+}
+
+/* The thread TID; NULL: there is none. */
+static const MomentThread *moment_find_thread(Moment *moment, pid_t tid)
+{
+        const GArray *threads = moment->threads;
+        guint i;
+
+        for (i = 0; i < threads->len; i++) {
+                const guint number = (moment->last_read + i) % threads->len;
+                const MomentThread *thread = &g_array_index(threads, MomentThread, number);
+
+                if (thread->tid == tid) {
+                        moment->last_read = number;
+                        return thread;
+                }
+        }
+        return NULL;
+}
+
+/* A StackMemory's function. */
+static bool moment_read_word(void *data, int32_t tid, uint64_t address, uint64_t *ret_value)
+{
+        Moment *moment = data;
+        const MomentThread *thread = moment_find_thread(moment, tid);
+        const uint64_t at = thread ? address - thread->registers[MOMENT_SP] : 0;
+
+        if (thread && at < thread->n_stack && thread->n_stack - at >= sizeof(*ret_value)) {
+                memcpy(ret_value, thread->stack + at, sizeof(*ret_value));
+                return true;
+        }
+        return moment->core && core_memory_read_word(moment->core, address, ret_value);
+}
+
+StackMemory moment_stack_memory(Moment *moment)
+{
+        return (StackMemory){.read = moment_read_word, .data = moment};
 }
 
 /* The file */

@@ -7,7 +7,9 @@
  * Registers of x86-64 only.
  */
 
+#include "moment/core-memory.h"
 #include "perfdata/perf-writer.h"
+#include "unwind/registers.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -37,11 +39,13 @@ enum {
 };
 #define MOMENT_REGISTERS UINT64_C(0xff01ff)
 
-/* Bytes of a thread's stack, at most. */
+/* Bytes of a thread's stack that a recording has, at most. */
 #define MOMENT_MAX_STACK PERF_WRITER_MAX_STACK
-/* Bytes of all stacks together: with many threads, each gets less. */
+/* Bytes of all stacks together: with many threads, a recording has less of each. */
 #define MOMENT_MAX_STACKS (UINT64_C(256) << 20)
-#define MOMENT_MAX_NAME   16 /* the kernel's limit, with the NUL */
+/* Bytes of a thread's stack that are kept besides, at most; and of all of them. */
+#define MOMENT_MAX_DEEP (UINT64_C(16) << 20)
+#define MOMENT_MAX_NAME 16 /* the kernel's limit, with the NUL */
 
 typedef struct MomentThread {
         pid_t tid;
@@ -49,6 +53,7 @@ typedef struct MomentThread {
         uint64_t registers[MOMENT_N_REGISTERS];
         uint8_t *stack;   /* owned: from the stack pointer on */
         uint32_t n_stack; /* bytes; 0: it cannot be read */
+        uint64_t limit;   /* bytes from the stack pointer to the end of the stack; 0: not known */
 } MomentThread;
 
 /* A file, or other memory, that is mapped executable. */
@@ -75,11 +80,13 @@ typedef struct Moment {
         uint64_t time_of_day; /* ns since 1970, of the same moment */
         uint64_t stop;        /* ns from the first thread that was to stop to the last that went on;
                                  0: nothing was stopped */
-        uint32_t max_stack;   /* bytes that were copied of a stack at most */
+        uint32_t max_stack;   /* bytes that a recording has of a stack at most */
         GArray *threads;      /* owned, of MomentThread */
         GArray *mappings;     /* owned, of MomentMapping */
         GArray *code;         /* owned, of MomentCode */
         GPtrArray *notes;     /* owned strings: threads that are missing, and why */
+        CoreMemory *core;     /* owned; NULL: of no core file */
+        guint last_read;      /* the number of the thread whose stack was read last */
 } Moment;
 
 Moment *moment_new(pid_t pid);
@@ -89,6 +96,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moment, moment_free)
 
 /* Takes a copy of the mappings that MAPS, the text of /proc/PID/maps, has of executable memory. */
 void moment_take_maps(Moment *moment, const char *maps);
+
+/* All that is known of the stacks, more than a recording has. MOMENT is borrowed. */
+StackMemory moment_stack_memory(Moment *moment);
 
 /* Writes the moment as a perf.data file, with a sample for each thread, to FD. */
 bool moment_write(const Moment *moment, int fd, GError **error);

@@ -19,6 +19,10 @@
 #include <unistd.h>
 
 #define PAGE 4096u
+/* Bytes of a deep stack that are copied at once. */
+#define PIECE (256u << 10)
+/* ns of CPU time that copies of deep stacks take of a stop, at most. */
+#define DEEP_LIMIT (20 * INT64_C(1000000))
 /* How often a thread is asked whether it has stopped. */
 #define POLL_NS 50000
 /* Bytes of /proc/PID/task/TID/comm, and of a settings file of the kernel. */
@@ -169,27 +173,49 @@ static void thread_take_registers(const struct user_regs_struct *from, uint64_t 
         memcpy(ret, registers, sizeof(registers));
 }
 
-/* The stack from the stack pointer on; page by page, so that one that ends early is copied, too. */
-static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, size_t size)
+/*
+ * Copies SIZE bytes at ADDRESS of the memory of PID, at most PIECE; page by page, so that memory
+ * that ends early is copied, too. Returns how many.
+ */
+static size_t memory_copy(pid_t pid, uint64_t address, uint8_t *buffer, size_t size)
 {
-        const uint64_t begin = thread->registers[MOMENT_SP];
         const struct iovec local = {buffer, size};
-        struct iovec pages[MOMENT_MAX_STACK / PAGE + 2];
-        uint64_t at = begin;
+        struct iovec pages[PIECE / PAGE + 2];
+        uint64_t at = address;
         unsigned n = 0;
         ssize_t copied;
 
-        while (at < begin + size && n < G_N_ELEMENTS(pages)) {
-                const uint64_t next = MIN((at | (PAGE - 1)) + 1, begin + size);
+        while (at < address + size && n < G_N_ELEMENTS(pages)) {
+                const uint64_t next = MIN((at | (PAGE - 1)) + 1, address + size);
 
                 pages[n++] = (struct iovec){(void *)(uintptr_t)at, (size_t)(next - at)};
                 at = next;
         }
         copied = process_vm_readv(pid, &local, 1, pages, n, 0);
-        if (copied > 0) {
-                thread->n_stack = (uint32_t)copied;
-                thread->stack = g_memdup2(buffer, (size_t)copied);
-        }
+        return copied > 0 ? (size_t)copied : 0;
+}
+
+static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, size_t size)
+{
+        thread->n_stack = (uint32_t)memory_copy(pid, thread->registers[MOMENT_SP], buffer, size);
+        if (thread->n_stack)
+                thread->stack = g_memdup2(buffer, thread->n_stack);
+}
+
+/* Copies the rest of a deep stack, until our thread has had CPU time of END ns. */
+static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
+{
+        const uint64_t limit = MIN(thread->limit, MOMENT_MAX_DEEP);
+        size_t copied;
+
+        thread->stack = g_realloc(thread->stack, limit);
+        do {
+                copied = memory_copy(pid, thread->registers[MOMENT_SP] + thread->n_stack,
+                                     thread->stack + thread->n_stack,
+                                     (size_t)MIN(PIECE, limit - thread->n_stack));
+                thread->n_stack += (uint32_t)copied;
+        } while (copied && thread->n_stack < limit && clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
+        thread->stack = g_realloc(thread->stack, thread->n_stack);
 }
 
 /* What is mapped, in the order of addresses. */
@@ -222,17 +248,43 @@ static int range_compare(const void *key, const void *element)
         return address < range->begin ? -1 : address >= range->end;
 }
 
-/* From the stack pointer of THREAD to the end of what is mapped there. */
-static void moment_copy_stack(const Moment *moment, MomentThread *thread, const GArray *ranges,
-                              uint8_t *buffer)
+/*
+ * From the stack pointer of THREAD to its end: that of what is mapped there, or the thread's own
+ * data at POINTER, which libc puts at the end of the stack of a thread; 0: not known.
+ */
+static void moment_copy_stack(const Moment *moment, MomentThread *thread, uint64_t pointer,
+                              const GArray *ranges, uint8_t *buffer)
 {
-        const MapRange *range = bsearch(&thread->registers[MOMENT_SP], ranges->data, ranges->len,
-                                        sizeof(*range), range_compare);
+        const uint64_t begin = thread->registers[MOMENT_SP];
+        const MapRange *range =
+                bsearch(&begin, ranges->data, ranges->len, sizeof(*range), range_compare);
         uint64_t size = moment->max_stack;
 
-        if (range)
-                size = MIN(size, range->end - thread->registers[MOMENT_SP]);
+        if (range) {
+                thread->limit =
+                        (pointer > begin && pointer < range->end ? pointer : range->end) - begin;
+                size = MIN(size, thread->limit);
+        }
         thread_copy_stack(thread, moment->pid, buffer, (size_t)size);
+}
+
+/* Copies what is missing of deep stacks. LIMIT: ns of CPU time; 0: none. */
+static void moment_copy_deep(Moment *moment, int64_t limit)
+{
+        const int64_t end = limit ? clock_ns(CLOCK_THREAD_CPUTIME_ID) + limit : INT64_MAX;
+        uint64_t n_left = MOMENT_MAX_STACKS;
+        guint i;
+
+        for (i = 0; i < moment->threads->len; i++) {
+                MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
+                const uint64_t n = MIN(thread->limit, MOMENT_MAX_DEEP);
+
+                if (thread->n_stack < moment->max_stack || thread->n_stack >= n || n > n_left ||
+                    clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end)
+                        continue;
+                thread_copy_rest(thread, moment->pid, end);
+                n_left -= thread->n_stack;
+        }
 }
 
 static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArray *ranges,
@@ -250,7 +302,7 @@ static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArra
                 return;
         }
         thread_take_registers(&registers, thread.registers);
-        moment_copy_stack(moment, &thread, ranges, buffer);
+        moment_copy_stack(moment, &thread, registers.fs_base, ranges, buffer);
         g_array_append_val(moment->threads, thread);
 }
 
@@ -280,6 +332,7 @@ static void stop_copy(ProcessStop *stop)
                 if (thread->state == STOP_STOPPED)
                         stop_copy_one(stop, thread, ranges, buffer);
         }
+        moment_copy_deep(moment, DEEP_LIMIT);
 }
 
 /* A thread that has not stopped goes on when ours ends, which traces it. */
@@ -479,8 +532,9 @@ Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error
         ranges = maps_read_ranges(maps);
         moment_begin(moment, moment->threads->len);
         for (i = 0; i < moment->threads->len; i++)
-                moment_copy_stack(moment, &g_array_index(moment->threads, MomentThread, i), ranges,
-                                  buffer);
+                moment_copy_stack(moment, &g_array_index(moment->threads, MomentThread, i),
+                                  /* pointer= */ 0, ranges, buffer);
+        moment_copy_deep(moment, /* limit= */ 0);
         if (maps)
                 moment_take_maps(moment, maps);
         return g_steal_pointer(&moment);

@@ -30,16 +30,18 @@ void registers_from_perf(uint64_t mask, const uint8_t *values, Registers *ret_re
 
 bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value)
 {
-        uint64_t offset = address - stack->address;
+        const uint64_t offset = address - stack->address;
 
-        if (address < stack->address)
-                return false;
-        if (offset > stack->n || stack->n - offset < sizeof(*ret_value)) {
-                stack->is_short = true;
-                return false;
+        if (address >= stack->address && offset <= stack->n &&
+            stack->n - offset >= sizeof(*ret_value)) {
+                memcpy(ret_value, stack->bytes + offset, sizeof(*ret_value));
+                return true;
         }
-        memcpy(ret_value, stack->bytes + offset, sizeof(*ret_value));
-        return true;
+        if (stack->memory &&
+            stack->memory->read(stack->memory->data, stack->tid, address, ret_value))
+                return true;
+        stack->is_short |= address >= stack->address;
+        return false;
 }
 
 enum { MAX_DEPTH = 32, MAX_OPERATIONS = 256 };

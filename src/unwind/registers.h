@@ -18,11 +18,20 @@ typedef struct Registers {
         uint32_t known; /* a bit for each */
 } Registers;
 
+/* Memory of a process besides the copies of its stacks. */
+typedef struct StackMemory {
+        /* The 8 bytes at ADDRESS, of a stack of thread TID. False: they are not known. */
+        bool (*read)(void *data, int32_t tid, uint64_t address, uint64_t *ret_value);
+        void *data;
+} StackMemory;
+
 typedef struct StackCopy {
         uint64_t address;
         const uint8_t *bytes;
         size_t n;
-        bool is_short; /* something above it was asked for */
+        const StackMemory *memory; /* borrowed: is read elsewhere; NULL: nothing is known there */
+        int32_t tid;               /* for MEMORY */
+        bool is_short;             /* something above it was asked for, and is not known */
 } StackCopy;
 
 static inline bool registers_have(const Registers *registers, unsigned number)
@@ -39,7 +48,7 @@ static inline void registers_set(Registers *registers, unsigned number, uint64_t
 /* The registers that perf recorded: one of VALUES, of 64 bits each, for each bit of MASK. */
 void registers_from_perf(uint64_t mask, const uint8_t *values, Registers *ret_registers);
 
-/* The 8 bytes at ADDRESS. False: they were not copied. */
+/* The 8 bytes at ADDRESS. False: they are not known. */
 bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value);
 
 /* The frame of the caller. */

@@ -17,7 +17,7 @@
 static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 /* The most words that a chain can have: those of a record, and of a walk. */
-#define MAX_CHAIN (1u << 14)
+#define MAX_CHAIN ((1u << 14) + STACK_WALK_MAX_DEEP)
 
 static bool event_is_off_cpu(const PerfAttr *event)
 {

@@ -12,8 +12,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* As many as perf's own limit for stacks by frame pointers is at most set to. */
-#define MAX_CALLERS 1024u
 /* Programs have no addresses above. */
 #define USER_END (UINT64_C(1) << 47)
 
@@ -28,6 +26,7 @@ struct StackWalk {
         ImageFrames *images;
         const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
         const FrameTaker *taker;     /* borrowed; NULL: nobody wants registers */
+        const StackMemory *memory;   /* borrowed; NULL: copies are all that is known of stacks */
         GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
         GArray *hidden;              /* owned, of OsrCaller */
         StackCounts counts;
@@ -42,9 +41,11 @@ struct StackWalk {
         bool is_guess;          /* the caller of a frame of this sample so far is one */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample ends before the callers do */
-        uint64_t callers[MAX_CALLERS + 1];
+        size_t max_callers; /* of a sample; one more can be a mark */
+        size_t n_deep;      /* frames that stacks can have besides their first ones */
+        uint64_t *callers;  /* owned: the frames of this sample, and a mark */
         uint64_t record[UINT16_MAX / sizeof(uint64_t) + 1]; /* of the other event */
-        uint64_t chain[UINT16_MAX / sizeof(uint64_t) + 1 + MAX_CALLERS + 1];
+        uint64_t *chain;                                    /* owned: of this sample, made new */
 };
 
 /* perf's own limit of frames, unless the event has another one. */
@@ -291,12 +292,23 @@ static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, St
         }
 }
 
+/* A stack had N frames. */
+static void stack_walk_spend(StackWalk *walk, size_t n)
+{
+        if (n > STACK_WALK_MAX_FRAMES)
+                walk->n_deep -= n - STACK_WALK_MAX_FRAMES;
+        walk->max_callers = MIN(walk->max_callers, STACK_WALK_MAX_FRAMES + walk->n_deep);
+}
+
 /* The addresses of the program's frames, the leaf first; whether the copy is cut. */
 static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr *attr,
                                    const PerfSample *sample)
 {
         RegistersStep step = REGISTERS_SIGNAL;
-        StackCopy stack = {.bytes = sample->stack, .n = (size_t)sample->n_stack};
+        StackCopy stack = {.bytes = sample->stack,
+                           .n = (size_t)sample->n_stack,
+                           .memory = walk->memory,
+                           .tid = sample->tid};
         Registers registers, leaf;
         unsigned n = 0;
 
@@ -312,7 +324,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
         walk->is_missing = false;
         walk->is_spent = false;
         walk->is_guess = false;
-        while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
+        while (n < walk->max_callers && registers_have(&registers, REGISTER_PC)) {
                 const uint64_t pc = registers.values[REGISTER_PC];
                 /* The call is before its return address. */
                 const uint64_t address = step == REGISTERS_SIGNAL ? pc : pc - 1;
@@ -337,13 +349,14 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 walk->is_guess |= !mapping || walk->is_uncertain;
                 if (step == REGISTERS_END)
                         break;
-                if (mapping && walk->is_uncertain && n < MAX_CALLERS)
+                if (mapping && walk->is_uncertain && n < walk->max_callers)
                         walk->callers[n++] = STACK_HIDDEN_MARK;
                 if (mapping && step == REGISTERS_CALLER && stack_walk_is_jitted(walk, mapping))
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
-        walk->is_cut = n == MAX_CALLERS || (step == REGISTERS_END && stack.is_short &&
-                                            stack.n >= attr->sample_stack_user);
+        walk->is_cut = n == walk->max_callers || (step == REGISTERS_END && stack.is_short &&
+                                                  stack.n >= attr->sample_stack_user);
+        stack_walk_spend(walk, n);
         walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
                               registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
         walk->counts.n_missing += walk->is_missing;
@@ -444,7 +457,7 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfSample *sample, 
 {
         size_t i;
 
-        for (i = first; walk->methods && i + 1 < n && n < MAX_CALLERS; i++) {
+        for (i = first; walk->methods && i + 1 < n && n < walk->max_callers; i++) {
                 if (!stack_walk_hides_next(walk, sample, i))
                         continue;
                 memmove(walk->callers + i + 2, walk->callers + i + 1,
@@ -475,9 +488,9 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfSample *sample, siz
         bool is_torn;
         size_t last;
 
-        n = stack_pair_merge(walk->callers, n, MAX_CALLERS, chain, n_chain, &last);
+        n = stack_pair_merge(walk->callers, n, walk->max_callers, chain, n_chain, &last);
         if (last == n_copied && walk->keeps_pointer && n_chain > 1) {
-                n += MIN(n_chain - 1, MAX_CALLERS - n);
+                n += MIN(n_chain - 1, walk->max_callers - n);
                 memcpy(walk->callers + n_copied, chain + 1, (n - n_copied) * sizeof(*chain));
                 last = n_copied - 1;
         }
@@ -504,7 +517,7 @@ static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfSample *sample
         size_t n_marked = n;
         bool is_torn;
 
-        if (!n || n >= MAX_CALLERS || !walk->methods)
+        if (!n || n >= walk->max_callers || !walk->methods)
                 return WALK_UNCHANGED;
         memcpy(walk->callers, chain, n * sizeof(*chain));
         is_torn = stack_walk_is_torn(walk, sample, n);
@@ -599,6 +612,12 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
         walk->spaces = spaces;
         walk->methods = sources->methods;
         walk->taker = sources->frames;
+        walk->memory = sources->memory;
+        walk->max_callers = walk->memory ? STACK_WALK_MAX_DEEP : STACK_WALK_MAX_FRAMES;
+        walk->n_deep = walk->memory ? STACK_WALK_MAX_TOTAL : 0;
+        walk->callers = g_new(uint64_t, walk->max_callers + 1);
+        walk->chain = g_new(uint64_t,
+                            sizeof(walk->record) / sizeof(*walk->record) + walk->max_callers + 1);
         walk->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         walk->hidden = g_array_new(FALSE, FALSE, sizeof(OsrCaller));
         stack_pairs_init(&walk->pairs);
@@ -622,6 +641,8 @@ void stack_walk_free(StackWalk *walk)
         g_hash_table_unref(walk->hiding);
         call_frames_free(walk->frames);
         image_frames_free(walk->images);
+        g_free(walk->callers);
+        g_free(walk->chain);
         g_free(walk);
 }
 

@@ -56,7 +56,15 @@ typedef struct StackSources {
         const MethodFinder *methods; /* NULL: the code of compiled methods is not known */
         const DebugFinder *debug;    /* NULL: no debug files are to be used */
         const FrameTaker *frames;    /* NULL: nobody wants them */
+        const StackMemory *memory;   /* NULL: stacks are as deep as their copies */
 } StackSources;
+
+/* Frames of a stack: without memory besides the copies, as many as perf's own limit for stacks by
+ * frame pointers is at most set to; with it, more. */
+#define STACK_WALK_MAX_FRAMES 1024u
+#define STACK_WALK_MAX_DEEP   (1u << 18)
+/* Frames of all stacks together, besides the first STACK_WALK_MAX_FRAMES of each. */
+#define STACK_WALK_MAX_TOTAL (1u << 22)
 
 /* Are callers found in copies of stacks of the machine of a recording? NULL: of this machine. */
 bool stack_walk_is_possible(const PerfFeatures *features);

@@ -18,9 +18,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(in >= 0 && out >= 0 && pwrite(in, data, size, 0) == (ssize_t)size);
         moment = moment_of_core(in, &error);
         FUZZ_REQUIRE((moment == NULL) == (error != NULL));
-        for (i = 0; moment && i < moment->threads->len; i++)
-                FUZZ_REQUIRE(g_array_index(moment->threads, MomentThread, i).n_stack <=
-                             moment->max_stack);
+        for (i = 0; moment && i < moment->threads->len; i++) {
+                const MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
+                const StackMemory memory = moment_stack_memory(moment);
+                uint64_t value;
+
+                FUZZ_REQUIRE(thread->n_stack <= moment->max_stack);
+                memory.read(memory.data, thread->tid, thread->registers[MOMENT_BP], &value);
+        }
         for (i = 0; moment && i < moment->mappings->len; i++) {
                 const MomentMapping *mapping = &g_array_index(moment->mappings, MomentMapping, i);
 

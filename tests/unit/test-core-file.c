@@ -186,6 +186,50 @@ START_TEST(test_whole)
 }
 END_TEST
 
+/* Words elsewhere than in the copies of stacks. */
+START_TEST(test_memory)
+{
+        static const struct {
+                uint64_t address;
+                bool is_there;
+        } CASES[] = {
+                {STACK, true},
+                {STACK + 3, true},
+                {STACK - 1, false},
+                {STACK + PAGE - 0x104, true}, /* in two segments */
+                {STACK + PAGE - 8, true},
+                {STACK + PAGE - 7, false},
+                {CODE + PAGE - 8, true},
+                {CODE + PAGE - 4, false}, /* the next segment has no bytes in the file */
+                {0, false},
+                {UINT64_MAX, false},
+        };
+        uint8_t core[SIZE];
+        g_autoptr(Moment) moment = NULL;
+        FD_AUTO int fd = -1;
+        StackMemory memory;
+        size_t i;
+
+        core_make(core);
+        fd = core_file(core, SIZE);
+        moment = moment_of_core(fd, NULL);
+        ck_assert_ptr_nonnull(moment);
+        memory = moment_stack_memory(moment);
+        for (i = 0; i < G_N_ELEMENTS(CASES); i++) {
+                const uint64_t address = CASES[i].address;
+                const size_t at = address >= CODE && address < CODE + PAGE
+                                          ? CODE_AT + (size_t)(address - CODE)
+                                          : STACK_AT + (size_t)(address - STACK);
+                uint64_t value;
+
+                ck_assert_int_eq(memory.read(memory.data, 4711, address, &value),
+                                 CASES[i].is_there);
+                if (CASES[i].is_there)
+                        ck_assert_mem_eq(&value, core + at, sizeof(value));
+        }
+}
+END_TEST
+
 /* What is there counts, and no more. */
 START_TEST(test_truncated)
 {
@@ -242,6 +286,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("core-file");
 
         tcase_add_test(tcase, test_whole);
+        tcase_add_test(tcase, test_memory);
         tcase_add_test(tcase, test_truncated);
         tcase_add_test(tcase, test_refused);
         suite_add_tcase(suite, tcase);

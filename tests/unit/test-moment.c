@@ -15,8 +15,10 @@
 #include "util/fd.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +130,39 @@ START_TEST(test_round)
 }
 END_TEST
 
+/* A recording has the begin of a stack, and the moment the rest. */
+START_TEST(test_deep)
+{
+        const uint32_t n_stacks[] = {8, 3 * MOMENT_MAX_STACK};
+        g_autoptr(Moment) moment = moment_made(n_stacks, G_N_ELEMENTS(n_stacks));
+        const StackMemory memory = moment_stack_memory(moment);
+        const uint64_t begin = 1000 + MOMENT_SP, end = begin + n_stacks[1];
+        FD_AUTO int fd = memfd_create("moment", MFD_CLOEXEC);
+        const struct {
+                int32_t tid;
+                uint64_t address;
+                bool is_there;
+        } CASES[] = {
+                {PID + 1, begin, true},          {PID + 1, begin - 1, false},
+                {PID + 1, end - 8, true},        {PID + 1, end - 7, false},
+                {PID, MOMENT_SP, true},          {PID, MOMENT_SP + 1, false},
+                {PID + 2, begin, false},         {PID + 1, UINT64_MAX, false},
+                {PID + 1, begin + 100000, true},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(CASES); i++) {
+                uint64_t value = 0;
+
+                ck_assert_int_eq(memory.read(memory.data, CASES[i].tid, CASES[i].address, &value),
+                                 CASES[i].is_there);
+                ck_assert_uint_eq(value & 255,
+                                  CASES[i].is_there ? (uint64_t)(CASES[i].tid - PID + 1) : 0);
+        }
+        ck_assert(moment_write(moment, fd, NULL));
+}
+END_TEST
+
 START_TEST(test_full)
 {
         const uint32_t n_stacks[] = {100};
@@ -142,15 +177,26 @@ START_TEST(test_full)
 END_TEST
 
 #ifdef __x86_64__
-/* A child that waits in pause(). */
-static pid_t child_start(void)
+/* A child with N bytes on its stack that waits in pause(). */
+static pid_t child_start_deep(size_t n)
 {
         const pid_t pid = fork();
 
-        if (pid == 0)
+        if (pid == 0) {
+                volatile uint8_t *bytes = __builtin_alloca(n);
+                size_t i;
+
+                for (i = 0; i < n; i++)
+                        bytes[i] = 77;
                 for (;;)
                         pause();
+        }
         return pid;
+}
+
+static pid_t child_start(void)
+{
+        return child_start_deep(16);
 }
 
 static void child_end(pid_t pid)
@@ -184,6 +230,39 @@ START_TEST(test_stop)
         /* It goes on, neither stopped nor ended. */
         ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
         child_end(pid);
+}
+END_TEST
+
+/* Has the child filled its stack, and waits? */
+static bool child_waits(pid_t pid)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/syscall", (int)pid);
+        g_autofree char *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) && strtoul(text, NULL, 10) == SYS_pause;
+}
+
+START_TEST(test_stop_deep)
+{
+        const size_t size = 4 * MOMENT_MAX_STACK;
+        const pid_t pid = child_start_deep(size);
+        const MomentThread *thread;
+        Moment *moment;
+        size_t i, n = 0;
+
+        while (!child_waits(pid) && waitpid(pid, NULL, WNOHANG) == 0)
+                g_usleep(1000);
+        moment = moment_of_process(pid, NULL);
+        child_end(pid);
+        /* A sandbox may not permit it. */
+        if (!moment)
+                return;
+        thread = &g_array_index(moment->threads, MomentThread, 0);
+        ck_assert_uint_gt(thread->n_stack, size);
+        for (i = 0; i < thread->n_stack; i++)
+                n += thread->stack[i] == 77;
+        ck_assert_uint_ge(n, size);
+        moment_free(moment);
 }
 END_TEST
 
@@ -238,9 +317,11 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("moment");
 
         tcase_add_test(tcase, test_round);
+        tcase_add_test(tcase, test_deep);
         tcase_add_test(tcase, test_full);
 #ifdef __x86_64__
         tcase_add_test(tcase, test_stop);
+        tcase_add_test(tcase, test_stop_deep);
         tcase_add_test(tcase, test_stopped);
         tcase_add_test(tcase, test_refused);
 #else

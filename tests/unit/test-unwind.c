@@ -360,6 +360,37 @@ START_TEST(test_stack_copy)
 }
 END_TEST
 
+/* A StackMemory's function: has what is from 0x9000 on. */
+static bool memory_read(void *data, int32_t tid, uint64_t address, uint64_t *ret_value)
+{
+        ++*(unsigned *)data;
+        *ret_value = address + (uint64_t)tid;
+        return address >= 0x9000;
+}
+
+/* What the copy does not have, the memory may have. */
+START_TEST(test_stack_memory)
+{
+        unsigned n = 0;
+        const StackMemory memory = {memory_read, &n};
+        StackCopy stack = stack_copy();
+        uint64_t value;
+
+        stack.memory = &memory;
+        stack.tid = 7;
+        ck_assert(stack_copy_read(&stack, STACK_AT + 16, &value));
+        ck_assert_uint_eq(value, STACK_WORDS[2]);
+        ck_assert_uint_eq(n, 0);
+        ck_assert(stack_copy_read(&stack, 0x9000, &value));
+        ck_assert_uint_eq(value, 0x9007);
+        ck_assert(!stack_copy_read(&stack, STACK_AT - 8, &value));
+        ck_assert(!stack.is_short);
+        ck_assert(!stack_copy_read(&stack, STACK_AT + 41, &value));
+        ck_assert(stack.is_short);
+        ck_assert_uint_eq(n, 3);
+}
+END_TEST
+
 START_TEST(test_step_pointer)
 {
         StackCopy stack = stack_copy();
@@ -400,6 +431,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_sample_lengths);
         tcase_add_loop_test(tests, test_machine, 0, G_N_ELEMENTS(MACHINES));
         tcase_add_test(tests, test_stack_copy);
+        tcase_add_test(tests, test_stack_memory);
         tcase_add_test(tests, test_step_pointer);
         suite_add_tcase(suite, tests);
         return suite;
