@@ -29,6 +29,7 @@ typedef struct PerfNaming {
         Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
         bool is_before;           /* the samples are those that others are compared with */
         const SampleSink *sink;   /* borrowed: gets the samples, and nothing else does; or NULL */
+        PerfAsync *async;         /* borrowed, with SINK: gets the names of its chains; or NULL */
         PerfActivity *activity;   /* borrowed; NULL: it is not known what the runtime did when */
         const FrameTaker *frames; /* borrowed: gets the registers of frames; NULL: nobody does */
         const JitMemory *memory;  /* borrowed: the code of the runtimes; NULL: it is not known */

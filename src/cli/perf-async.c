@@ -59,6 +59,8 @@ void perf_async_init(PerfAsync *async, Profile *profile)
                 .index = g_hash_table_new_full(async_address_hash, async_address_equal, g_free,
                                                NULL),
                 .numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .entries = g_array_new(FALSE, FALSE, sizeof(Entry)),
+                .last = g_array_new(FALSE, FALSE, sizeof(Entry)),
                 .named = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         };
 }
@@ -70,6 +72,8 @@ void perf_async_deinit(PerfAsync *async)
         g_clear_pointer(&async->wanted, g_array_unref);
         g_clear_pointer(&async->index, g_hash_table_unref);
         g_clear_pointer(&async->numbers, g_array_unref);
+        g_clear_pointer(&async->entries, g_array_unref);
+        g_clear_pointer(&async->last, g_array_unref);
         g_clear_pointer(&async->named, g_array_unref);
 }
 
@@ -128,6 +132,16 @@ static void async_sink_frame(void *data, const NamedFrame *frame)
         const uint32_t number = profile_frame(async->profile, &row);
 
         g_array_append_val(async->named, number);
+        if (async->take_named)
+                async->take_named(async->data, frame, number);
+}
+
+static void async_sink_entries(void *data, const Entry *entries, size_t n)
+{
+        PerfAsync *async = data;
+
+        g_array_set_size(async->last, 0);
+        g_array_append_vals(async->last, entries, (guint)n);
 }
 
 static void async_sink_sample(void *data, const BatchSample *sample, const char *comm,
@@ -145,11 +159,15 @@ static void async_sink_sample(void *data, const BatchSample *sample, const char 
         for (i = 0; i < n; i++)
                 g_array_append_val(async->numbers,
                                    g_array_index(async->named, uint32_t, frames[i]));
+        g_array_append_vals(async->entries, async->last->data, (guint)n);
 }
 
 SampleSink perf_async_sink(PerfAsync *async)
 {
-        return (SampleSink){.frame = async_sink_frame, .sample = async_sink_sample, .data = async};
+        return (SampleSink){.frame = async_sink_frame,
+                            .sample = async_sink_sample,
+                            .data = async,
+                            .entries = async_sink_entries};
 }
 
 /* The samples */
@@ -221,17 +239,23 @@ static size_t perf_async_find_method(const PerfAsync *async, const AsyncChain *c
         return end;
 }
 
-/* Replaces what is below the first N frames of STACK by the frames of the chain from PLACE on. */
-static void perf_async_replace(const PerfAsync *async, const AsyncChain *chain, uint32_t place,
-                               uint64_t time, GArray *stack, size_t n)
+const AsyncWanted *perf_async_frames(const PerfAsync *async, const AsyncChain *chain,
+                                     uint32_t place, uint64_t time)
 {
-        const uint64_t *addresses = async_chain_addresses(async->chains, chain);
+        const uint64_t address = async_chain_addresses(async->chains, chain)[place];
 
-        g_array_set_size(stack, (guint)n);
-        for (; place < chain->n; place++) {
-                const AsyncWanted *named =
-                        addresses[place] ? perf_async_named(async, chain, addresses[place], time)
-                                         : NULL;
+        return address ? perf_async_named(async, chain, address, time) : NULL;
+}
+
+/* Replaces what is below JOINT of STACK by the frames of its chain. */
+static void perf_async_replace(const PerfAsync *async, const AsyncJoint *joint, uint64_t time,
+                               GArray *stack)
+{
+        uint32_t place;
+
+        g_array_set_size(stack, (guint)joint->at);
+        for (place = joint->place; place < joint->chain->n; place++) {
+                const AsyncWanted *named = perf_async_frames(async, joint->chain, place, time);
 
                 if (named)
                         g_array_append_vals(stack,
@@ -312,44 +336,46 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
 /* The method that SITE continues is at PLACE of the chain: uses the chain from there on. False: the
  * stack does not have that method. */
 static bool perf_async_try(const PerfAsync *async, const AsyncChain *chain, uint32_t place,
-                           const AsyncSite *site, uint64_t time, GArray *stack)
+                           const AsyncSite *site, uint64_t time, const GArray *stack,
+                           AsyncJoint *ret)
 {
         const size_t method =
                 perf_async_find_method(async, chain, place, time, stack, site->last + 1);
 
         if (method > site->last)
                 return false;
-        perf_async_replace(async, chain, place + 1, time, stack, method + 1);
+        *ret = (AsyncJoint){.at = method + 1, .chain = chain, .place = place + 1};
         return true;
 }
 
 /* A state machine completes before the next one is continued on top of it. */
 static bool perf_async_use_machines(const PerfAsync *async, const AsyncChain *chain,
                                     uint32_t n_done, const AsyncSite *site, uint64_t time,
-                                    GArray *stack)
+                                    const GArray *stack, AsyncJoint *ret)
 {
-        return perf_async_try(async, chain, n_done, site, time, stack) ||
-               (n_done && perf_async_try(async, chain, n_done - 1, site, time, stack));
+        return perf_async_try(async, chain, n_done, site, time, stack, ret) ||
+               (n_done && perf_async_try(async, chain, n_done - 1, site, time, stack, ret));
 }
 
 static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *chain,
-                                   const AsyncSite *site, uint64_t time, GArray *stack)
+                                   const AsyncSite *site, uint64_t time, const GArray *stack,
+                                   AsyncJoint *ret)
 {
         uint32_t place = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
 
         if (site->is_begin && chain->n <= ASYNC_WRAPPERS && place < chain->n) {
-                perf_async_replace(async, chain, place, time, stack, site->last);
+                *ret = (AsyncJoint){.at = site->last, .chain = chain, .place = place};
                 return true;
         }
         for (; place < chain->n; place += ASYNC_WRAPPERS)
-                if (perf_async_try(async, chain, place, site, time, stack))
+                if (perf_async_try(async, chain, place, site, time, stack, ret))
                         return true;
         return false;
 }
 
 /* False: the chain is not certain. */
 static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *sample,
-                                 const AsyncSite *site, GArray *stack)
+                                 const AsyncSite *site, const GArray *stack, AsyncJoint *ret)
 {
         const AsyncChain *chain;
         AsyncPlace found;
@@ -360,34 +386,49 @@ static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *samp
         chain = async_chains_get(async->chains, found.chain);
         if (chain->is_machine != (site->role != ASYNC_WRAPPER))
                 return false;
-        return chain->is_machine ? perf_async_use_machines(async, chain, found.n_done, site,
-                                                           sample->time, stack)
-                                 : perf_async_use_wrapper(async, chain, site, sample->time, stack);
+        return chain->is_machine
+                       ? perf_async_use_machines(async, chain, found.n_done, site, sample->time,
+                                                 stack, ret)
+                       : perf_async_use_wrapper(async, chain, site, sample->time, stack, ret);
 }
 
-/* Shows that the caller of the frame at AT is not the one that awaits. */
+/* Shows that the frame at AT is not the one that awaits. */
 static void perf_async_mark(const PerfAsync *async, size_t at, GArray *stack)
 {
         static const ProfileFrame CONTINUED = {.name = ASYNC_CONTINUED_NAME, .kind = FRAME_UNKNOWN};
         const uint32_t number = profile_frame(async->profile, &CONTINUED);
 
-        g_array_insert_val(stack, (guint)at + 1, number);
+        g_array_insert_val(stack, (guint)at, number);
+}
+
+bool perf_async_find_joint(PerfAsync *async, const BatchSample *sample, const uint32_t *frames,
+                           size_t n, const GArray *stack, AsyncJoint *ret)
+{
+        AsyncSite site;
+
+        if (!perf_async_find_site(async, frames, n, &site))
+                return false;
+        site.is_begin = !perf_async_has_method(async, stack, frames, site.last);
+        if (perf_async_use_chain(async, sample, &site, stack, ret)) {
+                async->n_joined++;
+                return true;
+        }
+        if (site.is_begin)
+                return false;
+        async->n_apart++;
+        *ret = (AsyncJoint){.at = site.last + 1};
+        return true;
 }
 
 void perf_async_join(PerfAsync *async, const BatchSample *sample, const uint32_t *frames, size_t n,
                      GArray *stack)
 {
-        AsyncSite site;
+        AsyncJoint joint;
 
-        if (!perf_async_find_site(async, frames, n, &site))
+        if (!perf_async_find_joint(async, sample, frames, n, stack, &joint))
                 return;
-        site.is_begin = !perf_async_has_method(async, stack, frames, site.last);
-        if (perf_async_use_chain(async, sample, &site, stack)) {
-                async->n_joined++;
-                return;
-        }
-        if (site.is_begin)
-                return;
-        async->n_apart++;
-        perf_async_mark(async, site.last, stack);
+        if (joint.chain)
+                perf_async_replace(async, &joint, sample->time, stack);
+        else
+                perf_async_mark(async, joint.at, stack);
 }

@@ -41,6 +41,11 @@ typedef struct PerfAsync {
         GArray *wanted;    /* of AsyncWanted */
         GHashTable *index; /* of these: AsyncAddress in its own memory -> number + 1 */
         GArray *numbers;   /* uint32_t: frames of the profile */
+        GArray *entries;   /* Entry: of the same */
+        GArray *last;      /* Entry: those of the next sample of the sink that names chains */
+        /* Gets each frame of that sink, with its number in the profile. NULL: nobody wants them. */
+        void (*take_named)(void *data, const NamedFrame *frame, uint32_t number);
+        void *data;
         GArray *named;     /* uint32_t: these, by the numbers of the sink that names chains */
         uint64_t n_joined; /* samples with the chain */
         uint64_t n_apart;  /* samples of continued methods without it */
@@ -63,6 +68,23 @@ SampleSink perf_async_sink(PerfAsync *async);
 
 /* The next frame of the sink that gets samples. */
 void perf_async_take_frame(PerfAsync *async, const ProfileFrame *frame);
-/* STACK has the profile's numbers of the N FRAMES of SAMPLE, the leaf first, and gets the chain. */
+
+/* A place in a stack from which on its frames are not those that await. */
+typedef struct AsyncJoint {
+        size_t at;               /* so many frames are before it */
+        const AsyncChain *chain; /* borrowed: has those that await, from PLACE on; NULL: they are
+                                  * not known */
+        uint32_t place;
+} AsyncJoint;
+
+/* STACK has the profile's numbers of the N FRAMES of SAMPLE, the leaf first. False: the stack has
+ * no such place. Counts the sample. */
+bool perf_async_find_joint(PerfAsync *async, const BatchSample *sample, const uint32_t *frames,
+                           size_t n, const GArray *stack, AsyncJoint *ret);
+/* The frames at PLACE of CHAIN, which a sample of TIME needs: of the numbers and entries. NULL:
+ * they have no code, or no name. */
+const AsyncWanted *perf_async_frames(const PerfAsync *async, const AsyncChain *chain,
+                                     uint32_t place, uint64_t time);
+/* STACK, as above, gets the chain, or a frame that shows where it is missing. */
 void perf_async_join(PerfAsync *async, const BatchSample *sample, const uint32_t *frames, size_t n,
                      GArray *stack);

@@ -401,17 +401,15 @@ static bool naming_run_chains(Naming *naming, PerfRun *run, PerfAsync *async, GE
 
 static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
 {
-        const PerfActivity *activity = naming->job->activity;
         const SampleSink sink = perf_async_sink(async);
         g_autoptr(GPtrArray) settings = NULL;
         g_autofree char *mappings = NULL;
         PerfRun run = {.output_fd = -1, .sink = &sink, .handle = naming->handle};
         bool ok;
 
-        if (!activity || !activity->chains || naming->is_nettrace)
+        if (!async->chains || naming->is_nettrace)
                 return true;
-        async->chains = activity->chains;
-        async->clock_offset = activity->clock_offset;
+        async->clock_offset = naming->clock.offset;
         ok = sample_file_read(&naming->file, naming_want_chain, async, error);
         progress_end_reading(&naming->progress);
         if (!ok || !async->wanted->len)
@@ -523,9 +521,11 @@ static void naming_name_processes(Naming *naming, Profile *profile)
 /* For somebody who wants the samples themselves. */
 static bool run_sink(Naming *naming, GError **error)
 {
-        PerfRun run = {.output_fd = -1, .sink = naming->job->sink};
+        const PerfNaming *job = naming->job;
+        PerfRun run = {.output_fd = -1, .sink = job->sink};
 
-        return naming_run_output(naming, &run, error);
+        return (!job->async || naming_name_chains(naming, job->async, error)) &&
+               naming_run_output(naming, &run, error);
 }
 
 static bool run_profile(Naming *naming, GError **error)
@@ -543,6 +543,8 @@ static bool run_profile(Naming *naming, GError **error)
         profile.has_logical = !naming->options->is_physical;
         profile.has_physical = output_forms_have(naming->job->outputs, naming->job->n_outputs,
                                                  naming->job->format, profile_form_has_physical);
+        if (naming->job->activity)
+                profile.async.chains = naming->job->activity->chains;
         ok = naming_name_chains(naming, &profile.async, error) &&
              naming_run_output(naming, &run, error) &&
              write_profiles(naming, profile.profile, error);

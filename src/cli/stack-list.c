@@ -2,16 +2,28 @@
 #include "cli/stack-list.h"
 
 #include "cli/output.h"
+#include "cli/profile-row.h"
 #include "perf/text-frame.h"
 #include "util/json-text.h"
 
 #include <string.h>
 
+typedef enum ListedKind {
+        LISTED_CALL,
+        LISTED_AWAITING,  /* it awaits the one before it, and is not on the stack */
+        LISTED_CONTINUED, /* the ones after it have continued the ones before it */
+} ListedKind;
+
+typedef struct ListedFrame {
+        Entry entry; /* its frame: the sink's number, or that of an awaiting one */
+        ListedKind kind;
+        bool is_begin; /* where it goes on is not known: the address is the begin of its code */
+} ListedFrame;
+
 typedef struct ListedThread {
         int32_t tid;
         char *name;     /* owned */
-        Entry *entries; /* owned: the leaf first; their frames have the sink's numbers */
-        size_t n;
+        GArray *frames; /* owned, of ListedFrame: the leaf first */
         bool is_printed;
 } ListedThread;
 
@@ -29,16 +41,56 @@ static void thread_clear(gpointer data)
         ListedThread *thread = data;
 
         g_free(thread->name);
-        g_free(thread->entries);
+        g_array_unref(thread->frames);
 }
 
-void stack_list_init(StackList *list)
+static GArray *named_frames_new(void)
 {
-        list->frames = g_array_new(FALSE, FALSE, sizeof(NamedFrame));
-        g_array_set_clear_func(list->frames, frame_clear);
-        list->threads = g_array_new(FALSE, FALSE, sizeof(ListedThread));
+        GArray *frames = g_array_new(FALSE, FALSE, sizeof(NamedFrame));
+
+        g_array_set_clear_func(frames, frame_clear);
+        return frames;
+}
+
+static void named_frames_add(GArray *frames, const NamedFrame *frame)
+{
+        NamedFrame copy = *frame;
+
+        copy.name = g_strdup(frame->name);
+        copy.module = g_strdup(frame->module);
+        copy.file = g_strdup(frame->file);
+        copy.checksum = NULL;
+        g_array_append_val(frames, copy);
+}
+
+/* A frame of a chain. */
+static void stack_list_take_awaiting(void *data, const NamedFrame *frame, uint32_t number)
+{
+        StackList *list = data;
+
+        if (g_hash_table_contains(list->by_number, GUINT_TO_POINTER(number)))
+                return;
+        named_frames_add(list->awaiting, frame);
+        g_hash_table_insert(list->by_number, GUINT_TO_POINTER(number),
+                            GUINT_TO_POINTER(list->awaiting->len));
+}
+
+void stack_list_init(StackList *list, bool is_physical)
+{
+        *list = (StackList){
+                .is_physical = is_physical,
+                .frames = named_frames_new(),
+                .threads = g_array_new(FALSE, FALSE, sizeof(ListedThread)),
+                .entries = g_array_new(FALSE, FALSE, sizeof(Entry)),
+                .profile = profile_new(),
+                .numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .awaiting = named_frames_new(),
+                .by_number = g_hash_table_new(NULL, NULL),
+        };
         g_array_set_clear_func(list->threads, thread_clear);
-        list->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+        perf_async_init(&list->async, list->profile);
+        list->async.take_named = stack_list_take_awaiting;
+        list->async.data = list;
 }
 
 void stack_list_deinit(StackList *list)
@@ -46,18 +98,22 @@ void stack_list_deinit(StackList *list)
         g_array_unref(list->frames);
         g_array_unref(list->threads);
         g_array_unref(list->entries);
+        perf_async_deinit(&list->async);
+        profile_free(list->profile);
+        g_array_unref(list->numbers);
+        g_array_unref(list->awaiting);
+        g_hash_table_unref(list->by_number);
 }
 
 static void stack_list_take_frame(void *data, const NamedFrame *frame)
 {
         StackList *list = data;
-        NamedFrame copy = *frame;
+        const ProfileFrame row = profile_row_of(frame);
+        const uint32_t number = profile_frame(list->profile, &row);
 
-        copy.name = g_strdup(frame->name);
-        copy.module = g_strdup(frame->module);
-        copy.file = g_strdup(frame->file);
-        copy.checksum = NULL;
-        g_array_append_val(list->frames, copy);
+        perf_async_take_frame(&list->async, &row);
+        g_array_append_val(list->numbers, number);
+        named_frames_add(list->frames, frame);
 }
 
 static void stack_list_take_entries(void *data, const Entry *entries, size_t n)
@@ -68,17 +124,99 @@ static void stack_list_take_entries(void *data, const Entry *entries, size_t n)
         g_array_append_vals(list->entries, entries, (guint)n);
 }
 
+/* Inserts the frames of the chain of JOINT at AT. Returns how many. */
+static guint stack_list_insert_chain(const StackList *list, const AsyncJoint *joint, uint64_t time,
+                                     GArray *frames, guint at)
+{
+        const PerfAsync *async = &list->async;
+        guint n = 0, i;
+        uint32_t place;
+
+        for (place = joint->place; place < joint->chain->n; place++) {
+                const AsyncWanted *named = perf_async_frames(async, joint->chain, place, time);
+
+                for (i = 0; named && i < named->n; i++) {
+                        const uint32_t number =
+                                g_array_index(async->numbers, uint32_t, named->first + i);
+                        ListedFrame frame = {
+                                .entry = g_array_index(async->entries, Entry, named->first + i),
+                                .kind = LISTED_AWAITING,
+                                .is_begin = joint->chain->is_machine,
+                        };
+
+                        /* As return addresses are shown, not as they are looked up. */
+                        frame.entry.ip += !frame.is_begin;
+                        frame.entry.offset += !frame.is_begin;
+                        frame.entry.frame = GPOINTER_TO_UINT(g_hash_table_lookup(
+                                                    list->by_number, GUINT_TO_POINTER(number))) -
+                                            1;
+                        g_array_insert_val(frames, at + n, frame);
+                        n++;
+                }
+        }
+        return n;
+}
+
+/* Adds the methods that await to FRAMES, which has the sink's N NUMBERS. */
+static void stack_list_join(StackList *list, const BatchSample *sample, const uint32_t *numbers,
+                            size_t n, GArray *frames)
+{
+        static const ListedFrame CONTINUED = {.entry = {.source = FRAME_SOURCE_MARK},
+                                              .kind = LISTED_CONTINUED};
+        g_autoptr(GArray) stack = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)n);
+        AsyncJoint joint;
+        guint at;
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                g_array_append_val(stack, g_array_index(list->numbers, uint32_t, numbers[i]));
+        if (!perf_async_find_joint(&list->async, sample, numbers, n, stack, &joint))
+                return;
+        at = (guint)joint.at;
+        if (joint.chain)
+                at += stack_list_insert_chain(list, &joint, sample->time, frames, at);
+        g_array_insert_val(frames, at, CONTINUED);
+}
+
 static void stack_list_take_sample(void *data, const BatchSample *sample, const char *comm,
                                    const char *event, const uint32_t *frames, size_t n)
 {
         StackList *list = data;
-        ListedThread thread = {.tid = sample->tid, .name = g_strdup(comm), .n = n};
+        ListedThread thread = {
+                .tid = sample->tid,
+                .name = g_strdup(comm),
+                .frames = g_array_sized_new(FALSE, FALSE, sizeof(ListedFrame), (guint)n + 1),
+        };
         size_t i;
 
-        thread.entries = g_memdup2(list->entries->data, n * sizeof(Entry));
-        for (i = 0; i < n; i++)
-                thread.entries[i].frame = frames[i];
+        for (i = 0; i < n; i++) {
+                ListedFrame frame = {.entry = g_array_index(list->entries, Entry, i)};
+
+                frame.entry.frame = frames[i];
+                g_array_append_val(thread.frames, frame);
+        }
+        if (!list->is_physical)
+                stack_list_join(list, sample, frames, n, thread.frames);
         g_array_append_val(list->threads, thread);
+}
+
+static NamedFrame stack_list_frame(const StackList *list, const ListedFrame *frame)
+{
+        NamedFrame named = {.name = ASYNC_CONTINUED_NAME, .kind = NAMED_UNKNOWN};
+
+        switch (frame->kind) {
+        case LISTED_CALL:
+                named = g_array_index(list->frames, NamedFrame, frame->entry.frame);
+                break;
+        case LISTED_AWAITING:
+                named = g_array_index(list->awaiting, NamedFrame, frame->entry.frame);
+                break;
+        case LISTED_CONTINUED:
+                break;
+        }
+        if (frame->is_begin)
+                named.file = NULL;
+        return named;
 }
 
 SampleSink stack_list_sink(StackList *list)
@@ -96,21 +234,34 @@ static int thread_compare(gconstpointer a, gconstpointer b)
         return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+static bool frame_is_same(const GArray *a, guint i, const GArray *b, guint j)
+{
+        const ListedFrame *x = &g_array_index(a, ListedFrame, i),
+                          *y = &g_array_index(b, ListedFrame, j);
+
+        return x->entry.ip == y->entry.ip && x->entry.frame == y->entry.frame && x->kind == y->kind;
+}
+
 /* Are the two in the same calls? */
 static bool thread_has_stack_of(const ListedThread *a, const ListedThread *b)
 {
-        size_t i;
+        guint i;
 
-        if (a->n != b->n)
+        if (a->frames->len != b->frames->len)
                 return false;
-        for (i = 0; i < a->n; i++)
-                if (a->entries[i].ip != b->entries[i].ip ||
-                    a->entries[i].frame != b->entries[i].frame)
+        for (i = 0; i < a->frames->len; i++)
+                if (!frame_is_same(a->frames, i, b->frames, i))
                         return false;
         return true;
 }
 
 /* Text */
+
+/* Before the address of a method that awaits the one above. */
+#define AWAITING "  await "
+/* Frames that follow again on themselves, so often at least, are printed once. */
+#define MAX_PERIOD  8u
+#define MIN_REPEATS 10u
 
 /* A TextOutFn. */
 static int stack_list_write(void *data, const void *bytes, size_t n)
@@ -142,12 +293,50 @@ static void stack_list_put_named(TextOut *out, GArray *threads, guint first, boo
         text_out_text(out, ")");
 }
 
+/* How often the frames from AT on follow again on themselves, *RET_N of them; 0: not often. */
+static guint frames_repeat(const GArray *frames, guint at, guint *ret_n)
+{
+        guint n, same;
+
+        for (n = 1; n <= MAX_PERIOD; n++) {
+                for (same = 0; at + n + same < frames->len &&
+                               frame_is_same(frames, at + same, frames, at + n + same);
+                     same++)
+                        ;
+                if (same / n >= MIN_REPEATS) {
+                        *ret_n = n;
+                        return same / n;
+                }
+        }
+        return 0;
+}
+
+static void stack_list_put_repeats(TextOut *out, guint n, guint n_more)
+{
+        text_out_text(out, n > 1 ? "\t[the last " : "\t[the same ");
+        if (n > 1) {
+                text_out_decimal(out, n, 0);
+                text_out_text(out, " frames ");
+        }
+        text_out_decimal(out, n_more, 0);
+        text_out_text(out, " times more]\n");
+}
+
+static void stack_list_put_frame(const StackList *list, TextOut *out, const GArray *frames,
+                                 guint at, const StackView *view)
+{
+        const ListedFrame *frame = &g_array_index(frames, ListedFrame, at);
+        const NamedFrame named = stack_list_frame(list, frame);
+
+        text_out_text(out, frame->kind == LISTED_AWAITING ? AWAITING : "\t");
+        text_frame_put(out, &frame->entry, &named, view->has_tier, view->has_source);
+}
+
 static void stack_list_put_thread(const StackList *list, TextOut *out, guint first,
                                   const StackView *view)
 {
         const ListedThread *begin = &g_array_index(list->threads, ListedThread, first);
-        guint i, n = 1;
-        size_t j;
+        guint i, j, n = 1, n_printed;
 
         for (i = first + 1; i < list->threads->len && !view->is_each; i++) {
                 const ListedThread *thread = &g_array_index(list->threads, ListedThread, i);
@@ -167,12 +356,18 @@ static void stack_list_put_thread(const StackList *list, TextOut *out, guint fir
                 stack_list_put_named(out, list->threads, i, view->is_each);
         }
         text_out_text(out, "\n");
-        for (j = 0; j < begin->n; j++) {
-                const Entry *entry = &begin->entries[j];
+        for (i = 0; i < begin->frames->len; i += n_printed) {
+                const guint n_more =
+                        view->is_each ? 0 : frames_repeat(begin->frames, i, &n_printed);
 
-                text_out_text(out, "\t");
-                text_frame_put(out, entry, &g_array_index(list->frames, NamedFrame, entry->frame),
-                               view->has_tier, view->has_source);
+                if (!n_more)
+                        n_printed = 1;
+                for (j = i; j < i + n_printed; j++)
+                        stack_list_put_frame(list, out, begin->frames, j, view);
+                if (!n_more)
+                        continue;
+                stack_list_put_repeats(out, n_printed, n_more);
+                n_printed *= n_more + 1;
         }
 }
 
@@ -204,7 +399,8 @@ static void json_append_member(GString *out, const char *name, const char *text)
         json_append_string(out, valid);
 }
 
-static void frame_append_json(GString *out, const Entry *entry, const NamedFrame *frame)
+static void frame_append_json(GString *out, const Entry *entry, const NamedFrame *frame,
+                              bool is_awaiting)
 {
         static const char *const KINDS[_NAMED_KIND_MAX] = {
                 [NAMED_MANAGED] = "managed",
@@ -227,14 +423,14 @@ static void frame_append_json(GString *out, const Entry *entry, const NamedFrame
         else
                 g_string_append(out, ",\"line\":null");
         json_append_member(out, "source", text_frame_source(entry, frame));
-        g_string_append_printf(out, ",\"is_certain\":%s", frame->is_marked ? "false" : "true");
+        g_string_append_printf(out, ",\"is_certain\":%s,\"is_awaiting\":%s",
+                               frame->is_marked ? "false" : "true", is_awaiting ? "true" : "false");
 }
 
 static void stack_list_print_json(const StackList *list, const StackView *view)
 {
         g_autoptr(GString) line = g_string_new(NULL);
-        guint i, next;
-        size_t j;
+        guint i, j, next;
 
         for (i = 0; i < list->threads->len; i++) {
                 const ListedThread *thread = &g_array_index(list->threads, ListedThread, i);
@@ -243,17 +439,18 @@ static void stack_list_print_json(const StackList *list, const StackView *view)
                 json_append_member(line, "name", thread->name);
                 g_string_append(line, ",\"frames\":[");
                 next = 0;
-                for (j = 0; j < thread->n; j++) {
-                        const Entry *entry = &thread->entries[j];
+                for (j = 0; j < thread->frames->len; j++) {
+                        const ListedFrame *frame = &g_array_index(thread->frames, ListedFrame, j);
+                        const NamedFrame named = stack_list_frame(list, frame);
 
                         if (j > 0)
                                 g_string_append_c(line, ',');
-                        frame_append_json(line, entry,
-                                          &g_array_index(list->frames, NamedFrame, entry->frame));
+                        frame_append_json(line, &frame->entry, &named,
+                                          frame->kind == LISTED_AWAITING);
                         if (view->registers) {
                                 g_string_append(line, ",\"registers\":");
                                 stack_registers_append_json(line, view->registers, thread->tid,
-                                                            entry->ip, &next);
+                                                            frame->entry.ip, &next);
                         }
                         g_string_append_c(line, '}');
                 }

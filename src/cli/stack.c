@@ -36,6 +36,7 @@ typedef struct StackJob {
         Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
         JitMemory *memory;      /* owned: the same with such a daemon */
         Moment *moment;         /* owned */
+        AsyncChains *chains;    /* owned; NULL: they were not asked for, or there are none */
 } StackJob;
 
 static void stack_note(const char *message, void *data)
@@ -129,30 +130,59 @@ static bool stack_take_debugged(StackJob *job, GError **error)
         return true;
 }
 
+/* A daemon that ends with the command. */
+static void stack_attend(StackJob *job)
+{
+        const Options *options = job->options;
+        const AttendanceSettings settings = {
+                .note = stack_note,
+                .has_async = options_has(options, OPTION_WAIT),
+        };
+        g_autoptr(GError) failure = NULL;
+
+        job->attendance = attendance_new(job->pid, &settings, &failure);
+        if (!job->attendance)
+                message_print("clrsym",
+                              "%s: only native and precompiled code is named (clrsym doctor %d "
+                              "says what prevents the rest)",
+                              failure->message, (int)job->pid);
+        else if (settings.has_async)
+                g_usleep(options->wait_ms * (gulong)G_TIME_SPAN_MILLISECOND);
+}
+
+/* The process is no longer attended: all of its events have come. */
+static void stack_end_attendance(StackJob *job)
+{
+        attendance_detach(job->attendance);
+        if (!options_has(job->options, OPTION_WAIT))
+                return;
+        job->chains = async_chains_new(attendance_async_logs(job->attendance));
+        if (!job->chains || async_chains_are_empty(job->chains))
+                message_print("clrsym",
+                              "process %d has continued no async method in %.1f s, or its runtime "
+                              "does not report that: .NET 11 and newer do",
+                              (int)job->pid, job->options->wait_ms / 1e3);
+}
+
 /* Whoever has the names knows the code before the stop, so that the stop is short. */
 static bool stack_take_process(StackJob *job, GError **error)
 {
         const Options *options = job->options;
-        g_autoptr(GError) failure = NULL;
 
         if (job->is_debugged)
                 return stack_take_debugged(job, error);
         if (!process_stop_check(job->pid, error))
                 return false;
-        if (options->socket || (!options->trace && stack_is_known(job))) {
+        if (options->socket ||
+            (!options->trace && !options_has(options, OPTION_WAIT) && stack_is_known(job))) {
                 job->memory = jit_memory_new();
                 jit_memory_keep(job->memory, job->pid);
         } else if (!options->trace) {
-                job->attendance = attendance_new(job->pid, stack_note, NULL, &failure);
-                if (!job->attendance)
-                        message_print("clrsym",
-                                      "%s: only native and precompiled code is named (clrsym "
-                                      "doctor %d says what prevents the rest)",
-                                      failure->message, (int)job->pid);
+                stack_attend(job);
         }
         job->moment = moment_of_process(job->pid, error);
         if (job->moment && job->attendance)
-                attendance_detach(job->attendance);
+                stack_end_attendance(job);
         return job->moment != NULL;
 }
 
@@ -228,50 +258,61 @@ static bool stack_take_core(StackJob *job, GError **error)
 static void stack_print_notes(const StackJob *job)
 {
         const Moment *moment = job->moment;
+        const bool is_verbose = options_has(job->options, OPTION_VERBOSE);
         guint i;
 
         for (i = 0; i < moment->notes->len; i++)
                 message_print("clrsym", "%s", (const char *)moment->notes->pdata[i]);
-        if (options_has(job->options, OPTION_VERBOSE) && !job->is_core && !job->is_debugged)
+        if (is_verbose && !job->is_core && !job->is_debugged)
                 message_print("clrsym", "process %d was stopped for %.3f ms, with %u threads",
                               (int)job->pid, (double)moment->stop / 1e6, moment->threads->len);
+}
+
+/* The input of NAMING is there. */
+static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *options,
+                             GError **error)
+{
+        *options = *job->options;
+        naming->options = options;
+        naming->memory = job->memory;
+        if (job->attendance) {
+                options->socket = attendance_socket(job->attendance);
+                naming->memory = attendance_memory(job->attendance);
+                /* The names are those of the daemon of this very process. */
+                options->given |= OPTION_BIT(OPTION_FORCE);
+        }
+        /* Events of the time of the stop may be on their way to another daemon. */
+        naming->is_over =
+                job->attendance || job->options->trace || job->is_over || job->is_debugged;
+        if (!naming->is_over)
+                stack_want_horizon();
+        return perf_naming_run(naming, error);
 }
 
 /* REGISTERS NULL: those of frames are not wanted. */
 static bool stack_name(const StackJob *job, StackList *list, StackRegisters *registers,
                        GError **error)
 {
-        const FrameTaker taker = registers ? stack_registers_taker(registers) : (FrameTaker){0};
         const StackMemory memory = moment_stack_memory(job->moment);
         const SampleSink sink = stack_list_sink(list);
+        const FrameTaker taker = registers ? stack_registers_taker(registers) : (FrameTaker){0};
         FD_AUTO int fd = memfd_create("stacks", MFD_CLOEXEC);
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
-        Options naming = *job->options;
-        PerfNaming naming_job = {
-                .options = &naming,
+        PerfNaming naming = {
                 .input = path,
                 .sink = &sink,
+                .async = &list->async,
                 .frames = registers ? &taker : NULL,
                 .stack_memory = &memory,
-                .memory = job->memory,
                 .is_own = !job->is_core,
-                .is_over = true,
                 .has_notes_only = true,
                 .ends_by_signal = true,
         };
+        Options options;
 
-        if (job->attendance) {
-                naming.socket = attendance_socket(job->attendance);
-                naming_job.memory = attendance_memory(job->attendance);
-                /* The names are those of the daemon of this very process. */
-                naming.given |= OPTION_BIT(OPTION_FORCE);
-        }
-        /* Events of the time of the stop may be on their way to another daemon. */
-        naming_job.is_over =
-                job->attendance || job->options->trace || job->is_over || job->is_debugged;
-        if (!naming_job.is_over)
-                stack_want_horizon();
-        return moment_write(job->moment, fd, error) && perf_naming_run(&naming_job, error);
+        list->async.chains = job->chains;
+        return moment_write(job->moment, fd, error) &&
+               stack_run_naming(job, &naming, &options, error);
 }
 
 static bool stack_run(StackJob *job, GError **error)
@@ -290,7 +331,8 @@ static bool stack_run(StackJob *job, GError **error)
         if (!(job->is_core ? stack_take_core : stack_take_process)(job, error))
                 return false;
         stack_print_notes(job);
-        stack_list_init(&list);
+        /* A debugger has the calls. */
+        stack_list_init(&list, job->options->is_physical || view.registers);
         stack_registers_init(&registers);
         ok = stack_name(job, &list, view.registers ? &registers : NULL, error);
         if (ok)
@@ -298,6 +340,20 @@ static bool stack_run(StackJob *job, GError **error)
         stack_list_deinit(&list);
         stack_registers_deinit(&registers);
         return ok;
+}
+
+const char *verb_stack_check(const Options *options)
+{
+        guint64 pid;
+        const bool is_core =
+                !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
+        const bool has_wait = options_has(options, OPTION_WAIT);
+
+        if (has_wait && (is_core || options_has(options, OPTION_DEBUGGER)))
+                return "--wait needs a process that runs";
+        if (has_wait && (options->socket || options->trace))
+                return "--wait has a session of its own: leave out --socket and --trace";
+        return NULL;
 }
 
 bool verb_stack(const Options *options, GError **error)
@@ -311,6 +367,7 @@ bool verb_stack(const Options *options, GError **error)
         stack.pid = (pid_t)pid;
         stack.is_debugged = !stack.is_core && options_has(options, OPTION_DEBUGGER);
         ok = stack_run(&stack, error);
+        async_chains_free(stack.chains);
         attendance_free(stack.attendance);
         jit_memory_free(stack.memory);
         moment_free(stack.moment);

@@ -107,8 +107,10 @@ static const OptionText PERFMAP_TEXTS[] = {
         {0},
 };
 static const OptionText STACK_TEXTS[] = {
-        {OPTION_ALL, NULL, "print each thread; else threads with equal stacks are printed once"},
+        {OPTION_ALL, NULL,
+         "print each thread and frame; else equal stacks and recursions are folded"},
         {OPTION_VERBOSE, NULL, "report on stderr how long the process was stopped"},
+        {OPTION_WAIT, "SEC", ".NET 11: look for SEC seconds (5) which async methods await others"},
         {0},
 };
 static const OptionText ATTACH_TEXTS[] = {
@@ -192,12 +194,14 @@ static const Verb VERBS[] = {
         {.name = "stack",
          .run = verb_stack,
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
-                         BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) | LINE_OPTIONS,
+                         BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) | BIT(STACKS) |
+                         BIT(WAIT) | LINE_OPTIONS,
                  STACK_TEXTS},
          .arguments = "PID|CORE",
          .min_arguments = 1,
          .max_arguments = 1,
          .reads_arguments = true,
+         .check = verb_stack_check,
          .help = "print the stacks of all threads of a process or a core file"},
         {.name = "doctor",
          .run = verb_doctor,

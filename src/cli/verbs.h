@@ -85,6 +85,7 @@ int verb_record_status(void);
 /* What is wrong with the usage of these verbs, or NULL. Static. */
 const char *verb_session_start_check(const Options *options);
 const char *verb_record_check(const Options *options);
+const char *verb_stack_check(const Options *options);
 const char *verb_feed_check(const Options *options);
 const char *verb_doctor_check(const Options *options);
 const char *verb_perfmap_check(const Options *options);

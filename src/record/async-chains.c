@@ -365,6 +365,11 @@ void async_chains_free(AsyncChains *chains)
         g_free(chains);
 }
 
+bool async_chains_are_empty(const AsyncChains *chains)
+{
+        return !chains->rows->len;
+}
+
 bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint64_t time,
                        AsyncPlace *ret)
 {

@@ -43,6 +43,7 @@ AsyncChains *async_chains_new(const char *directory);
 /* NULL is fine. */
 void async_chains_free(AsyncChains *chains);
 
+bool async_chains_are_empty(const AsyncChains *chains);
 /* False: thread TID of PID continued none at TIME, or it is not known. */
 bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint64_t time,
                        AsyncPlace *ret);

@@ -13,8 +13,7 @@ struct Attendance {
         pid_t pid;
 };
 
-Attendance *attendance_new(pid_t pid, void (*note)(const char *message, void *data), void *data,
-                           GError **error)
+Attendance *attendance_new(pid_t pid, const AttendanceSettings *settings, GError **error)
 {
         Attendance *attendance = g_new0(Attendance, 1);
 
@@ -22,20 +21,21 @@ Attendance *attendance_new(pid_t pid, void (*note)(const char *message, void *da
         attendance->memory = jit_memory_new();
         attendance->scratch = scratch_new(error);
         if (attendance->scratch)
-                attendance->services = services_start(attendance->scratch, /* has_logs= */ false,
-                                                      /* has_async= */ false, -1, error);
+                attendance->services =
+                        services_start(attendance->scratch, /* has_logs= */ settings->has_async,
+                                       settings->has_async, -1, error);
         if (attendance->services) {
-                const SubjectsSettings settings = {
+                const SubjectsSettings subjects = {
                         .holder = attendance->services->holder_path,
                         .pids = &attendance->pid,
                         .n_pids = 1,
                         .is_perf_used = true,
                         .memory = attendance->memory,
-                        .note = note,
-                        .data = data,
+                        .note = settings->note,
+                        .data = settings->data,
                 };
 
-                attendance->subjects = subjects_new(&settings);
+                attendance->subjects = subjects_new(&subjects);
                 if (subjects_begin(attendance->subjects, -1, error))
                         return attendance;
         }
@@ -62,6 +62,11 @@ void attendance_detach(Attendance *attendance)
 const char *attendance_socket(const Attendance *attendance)
 {
         return attendance->services->query;
+}
+
+const char *attendance_async_logs(const Attendance *attendance)
+{
+        return attendance->services->async_logs;
 }
 
 const JitMemory *attendance_memory(const Attendance *attendance)

@@ -11,16 +11,22 @@
 #include "record/jit-memory.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct Attendance Attendance;
 
-/*
- * Attaches process PID, and waits until that is done, but some seconds at most. NOTE, called with
- * DATA, gets what could not be done, but does not prevent the rest. NULL with ERROR set.
+typedef struct AttendanceSettings {
+        /* Gets what could not be done, but does not prevent the rest. */
+        void (*note)(const char *message, void *data);
+        void *data;
+        bool has_async; /* chains of async methods are logged */
+} AttendanceSettings;
+
+/* Attaches process PID, and waits until that is done, but some seconds at most. NULL with ERROR
+ * set.
  */
-Attendance *attendance_new(pid_t pid, void (*note)(const char *message, void *data), void *data,
-                           GError **error);
+Attendance *attendance_new(pid_t pid, const AttendanceSettings *settings, GError **error);
 /* NULL is fine. */
 void attendance_free(Attendance *attendance);
 
@@ -29,3 +35,5 @@ void attendance_detach(Attendance *attendance);
 /* The daemon's socket, and the code that the runtime had compiled; owned by the attendance. */
 const char *attendance_socket(const Attendance *attendance);
 const JitMemory *attendance_memory(const Attendance *attendance);
+/* The directory of logs of async-log.h, if they were wanted; owned by the attendance. */
+const char *attendance_async_logs(const Attendance *attendance);

@@ -17,10 +17,16 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf'
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
+import test_live_lines  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
-KINDS = {'waits': 'Wait', 'computes': 'Compute', 'native': 'Native'}
-OWN = re.compile(r'Stacks\.Program\.(\w+)\(')
+DEPTH = 10000
+# The methods of a thread, the leaf first, by the names of threads in the order in which the program makes them.
+STACKS = {**{name: [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]
+             for name, kind in {'waits': 'Wait', 'computes': 'Compute', 'native': 'Native'}.items()},
+          'deep': ['DeepInner', *['Deep'] * (DEPTH + 1), 'DeepOuter']}
+OWN = re.compile(r'Stacks\.Program\.(\w+)(?:\.async#\d+)?\(')
+CONTINUED = '[continued after await]'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
 # Takes hold of a process (PTRACE_SEIZE), which goes on.
@@ -82,8 +88,29 @@ def own_methods(frames):
 
 def wrong_stacks(threads):
     """Of the threads that the program has made."""
-    return [(thread['name'], own_methods(thread['frames'])) for thread in threads if (kind := KINDS.get(thread['name']))
-            and own_methods(thread['frames']) != [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]]
+    return [(thread['name'], own_methods(thread['frames'])[:5]) for thread in threads if thread['name'] in STACKS
+            and own_methods(thread['frames']) != STACKS[thread['name']]]
+
+
+def continued(threads):
+    """Of the thread that continues after an await, if one does: its own methods and marks."""
+    for thread in threads:
+        if 'AwaitBlocks' in own_methods(thread['frames']):
+            return [found[1] if (found := OWN.match(frame['name'] or '')) else frame['name'] for frame in thread['frames']
+                    if frame['name'] == CONTINUED or OWN.match(frame['name'] or '')]
+    return None
+
+
+def test_await(tap, place, program, what):
+    """The methods that await it are not on its stack."""
+    def look():
+        output = live.run(place.programs.clrsym, 'stack', program.process.pid, '--json', env=place.environment)
+        return continued(map(json.loads, output.splitlines()))
+
+    found = live.wait_for('a method that continues', look)
+    tap.equal(found, ['AwaitBlocks', 'AwaitInner', CONTINUED], f'{what}: where the methods are missing that await')
+    output = live.run(place.programs.clrsym, 'stack', program.process.pid, '--stacks', 'physical', env=place.environment)
+    tap.check('WaitInner' in output and CONTINUED not in output, f'{what}: --stacks physical')
 
 
 def test_json(tap, place, program, n, what):
@@ -92,8 +119,7 @@ def test_json(tap, place, program, n, what):
     threads = [json.loads(line) for line in output.splitlines()] if code == 0 else []
     tids = {int(name) for name in os.listdir(f'/proc/{pid}/task')}
     names = [thread['name'] for thread in threads]
-    tap.equal((code, names.count('waits'), names.count('computes'), names.count('native')), (0, n, 1, 1),
-              f'{what}: {n + 2} threads are there')
+    tap.equal((code, *map(names.count, STACKS)), (0, n, 1, 1, 1), f'{what}: {n + 3} threads are there')
     tap.check(not wrong_stacks(threads), f'{what}: their methods, in order', *wrong_stacks(threads)[:5], errors)
     # A session of the runtime has a thread of its own, which has ended by now.
     tap.check(tids <= {thread['tid'] for thread in threads}, f'{what}: and all others', tids, names)
@@ -107,6 +133,26 @@ def test_json(tap, place, program, n, what):
         tap.note(f'{what}: {found[3]} threads were stopped for {found[2]} ms')
 
 
+def test_wait(tap, place, program, what, is_reported):
+    """Once its session is there, .NET 11 reports which methods await those that it continues."""
+    known, unknown = ['AwaitBlocks', 'AwaitInner', 'AwaitMiddle', 'AwaitOuter', CONTINUED], ['AwaitBlocks', 'AwaitInner', CONTINUED]
+    seen = []
+
+    def look():
+        code, output, errors = stack(place, program.process.pid, '--wait=1', '--json')
+        threads = [json.loads(line) for line in output.splitlines()]
+        found = continued(threads)
+        seen.append((code, found, 'does not report that' in errors))
+        awaiting = [own_methods([frame])[0] for thread in threads for frame in thread['frames'] if frame['is_awaiting']]
+        return awaiting and (found, awaiting) if is_reported else found
+
+    found = live.wait_for('a method that continues', look)
+    if is_reported:
+        tap.equal(found, (known, known[2:4]), f'{what}: --wait: the methods that await')
+    tap.check(all(code == 0 and (found in (None, unknown) or is_reported and found == known) and is_told != is_reported
+                  for code, found, is_told in seen), f'{what}: --wait: never others', seen)
+
+
 def test_text(tap, place, program, what):
     pid = program.process.pid
     code, output, errors = stack(place, pid, '--lines', '--explain', '--style', 'short')
@@ -114,20 +160,24 @@ def test_text(tap, place, program, what):
               f'{what}: threads with one stack are printed once', output, errors)
     tap.check(len(re.findall(r'Program\.WaitInner\+0x[0-9a-f]+ \(clrsym-stacks\.dll\) at \S+Program\.cs:\d+ \{event\}', output)) == 1,
               f'{what}: with lines and the source of names', output)
+    # The innermost of them calls from another place.
+    tap.check(re.search(rf'Program\.Deep\+.*\n\t\[the same {DEPTH - 1} times more\]\n', output), f'{what}: a recursion is folded', output)
     code, output, errors = stack(place, pid, '--all')
-    tap.equal((code, len(re.findall(r'^thread \d+ \(waits\)$', output, re.MULTILINE)), output.count('Program.WaitInner(')), (0, FEW, FEW),
-              f'{what}: --all prints each')
+    tap.equal((code, len(re.findall(r'^thread \d+ \(waits\)$', output, re.MULTILINE)), output.count('Program.WaitInner('),
+               output.count('Program.Deep(')), (0, FEW, FEW, DEPTH + 1), f'{what}: --all prints each')
 
 
 def check_core(tap, place, daemon, core, what, is_certain=True, has_main=True):
     """Threads have no names in a core file: their methods say which they are."""
     code, output, errors = stack(place, core, '--json', *daemon.source)
     frames = [frame for line in output.splitlines() for frame in json.loads(line)['frames']]
-    stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))]
-    want = [['Main']] + [[f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')] for kind in (*KINDS.values(), *['Wait'] * (FEW - 1))]
+    stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))
+              and methods[0] != 'AwaitBlocks']
+    want = [['Main'], *STACKS.values(), *[STACKS['waits']] * (FEW - 1)]
     if not has_main:
         stacks, want = ([methods for methods in all_of if methods != ['Main']] for all_of in (stacks, want))
-    tap.equal((code, sorted(stacks)), (0, sorted(want)), f'{what}: the methods of all threads')
+    tap.check(code == 0 and sorted(stacks) == sorted(want), f'{what}: the methods of all threads', code,
+              [methods[:5] for methods in stacks], errors)
     if is_certain:
         tap.check(all(frame['is_certain'] for frame in frames), f'{what}: all names are certain', errors)
 
@@ -169,6 +219,21 @@ def test_cores(tap, place, command, what):
         tap.check(code == 0 and 'the core file is truncated' in errors, f'{what}: half of a core file', code, errors)
     code, output, errors = stack(place, full, '--socket', place.directory / 'none')
     tap.check(code == 1 and not output, f'{what}: a daemon that is not there', code, errors)
+
+
+def test_runtime_async(tap, place, command, directory, what):
+    """The same program, whose async methods the runtime continues without state machines."""
+    assembly = pathlib.Path(command[-1]).name
+    directory.mkdir()
+    compiler = test_live_lines.Compiler(directory, runtimes.NEWEST)
+    compiler.compile(assembly, HERE / 'stacks' / 'Program.cs', '-optimize+', '-features:runtime-async=on')
+    config = pathlib.Path(assembly).with_suffix('.runtimeconfig.json').name
+    shutil.copy(pathlib.Path(command[-1]).with_name(config), directory / config)
+    with started(place, [*command[:-1], directory / assembly], FEW) as process:
+        program = Program(process)
+        test_await(tap, place, program, what)
+        test_wait(tap, place, program, what, True)
+        tap.equal(program.end(), 0, f'{what}: the program ends as ever')
 
 
 def stack_ps(place, daemon):
@@ -227,9 +292,13 @@ def test(tap, programs, directory, _):
                 test_json(tap, place, program, n, what)
                 if n == FEW:
                     test_text(tap, place, program, what)
+                    test_await(tap, place, program, what)
+                    test_wait(tap, place, program, what, version == runtimes.NEWEST)
                 tap.check(program.is_going_on(), f'{what}: the program goes on')
                 tap.equal(program.end(), 0, f'{what}: and ends as ever')
         tap.equal(place.left(), ([], []), f'.NET {version}: nothing is left')
+        if version == runtimes.NEWEST:
+            test_runtime_async(tap, place, command, directory / f'async-{version}', f'.NET {version}, runtime async')
         test_cores(tap, test_record.Place(programs, directory, f'cores-{version}'), command, f'.NET {version}')
     place = test_record.Place(programs, directory, 'refusals')
     test_refusals(tap, place)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Threads whose stacks are known: each is in a chain of three methods, and waits at its end, computes there, or is in
-// native code that was called from there. `Program THREADS` has so many that wait, and prints READY and its own count
-// when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has gone on.
+// native code that was called from there; the chain of another one is 10,000 calls deep, and one is of methods that await
+// each other, of which the innermost continues again and again. `Program THREADS` has so many that wait, and prints READY
+// and its own count when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has
+// gone on.
 using System;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
+using System.Threading.Tasks;
 
 namespace Stacks;
 
@@ -18,6 +21,7 @@ static class Program
     static int left, ended;
     static long computed, slept;
     static volatile bool isOver;
+    const int Depth = 10000;
 
     [DllImport("libc", EntryPoint = "usleep")]
     static extern int SleepInLibc(uint microseconds);
@@ -100,17 +104,72 @@ static class Program
         return slept;
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void DeepOuter()
+    {
+        Deep(Depth);
+        Interlocked.Increment(ref ended);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Deep(int n)
+    {
+        return n == 0 ? DeepInner() + 1 : Deep(n - 1) + 1;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int DeepInner()
+    {
+        Arrive();
+        return End.WaitOne() ? 1 : 2;
+    }
+
+    static async Task AwaitOuter()
+    {
+        await AwaitMiddle(3);
+        Interlocked.Increment(ref ended);
+    }
+
+    static async Task<int> AwaitMiddle(int value)
+    {
+        return await AwaitInner() + value;
+    }
+
+    static async Task<int> AwaitInner()
+    {
+        var isFirst = true;
+
+        while (!isOver)
+        {
+            await Task.Delay(10);
+            AwaitBlocks(isFirst);
+            isFirst = false;
+        }
+        return 1;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void AwaitBlocks(bool isFirst)
+    {
+        if (isFirst)
+            Arrive();
+        End.WaitOne(300);
+    }
+
     static int Main(string[] arguments)
     {
         var n = int.Parse(arguments[0], CultureInfo.InvariantCulture);
-        var threads = new Thread[n + 2];
+        var threads = new Thread[n + 3];
 
-        left = threads.Length;
-        for (var i = 0; i < threads.Length; i++)
-        {
-            threads[i] = new Thread(i == n ? ComputeOuter : i == n + 1 ? NativeOuter : WaitOuter) { Name = i == n ? "computes" : i == n + 1 ? "native" : "waits" };
-            threads[i].Start();
-        }
+        left = threads.Length + 1;
+        for (var i = 0; i < n; i++)
+            threads[i] = new Thread(WaitOuter) { Name = "waits" };
+        threads[n] = new Thread(ComputeOuter) { Name = "computes" };
+        threads[n + 1] = new Thread(NativeOuter) { Name = "native" };
+        threads[n + 2] = new Thread(DeepOuter, 4 << 20) { Name = "deep" };
+        foreach (var thread in threads)
+            thread.Start();
+        var awaits = AwaitOuter();
         Arrived.Wait();
         Console.WriteLine("READY");
         while (Console.In.ReadLine() is { } line)
@@ -123,6 +182,7 @@ static class Program
         End.Set();
         foreach (var thread in threads)
             thread.Join();
-        return ended == threads.Length ? 0 : 1;
+        awaits.Wait();
+        return ended == threads.Length + 1 ? 0 : 1;
     }
 }
