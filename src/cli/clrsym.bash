@@ -51,6 +51,9 @@ _clrsym_values()
         --stacks)
                 printf '%s\n' logical physical
                 ;;
+        --walk)
+                printf '%s\n' ptrace runtime
+                ;;
         --sampler)
                 printf '%s\n' perf runtime alloc contention exception
                 ;;

@@ -36,7 +36,8 @@ typedef struct PerfNaming {
         const StackMemory *stack_memory; /* borrowed; NULL: stacks are as deep as their copies */
         bool is_own;                     /* perf ran in our pid namespace */
         bool is_over;                    /* no more events come: they are not waited for */
-        bool is_quiet;                   /* neither notes nor counts are printed */
-        bool has_notes_only;             /* no counts are printed */
-        bool ends_by_signal;             /* one that came is raised again once files are removed */
+        bool is_round; /* of the runtime's sampler, the first round is named, by others' events */
+        bool is_quiet; /* neither notes nor counts are printed */
+        bool has_notes_only; /* no counts are printed */
+        bool ends_by_signal; /* one that came is raised again once files are removed */
 } PerfNaming;

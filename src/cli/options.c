@@ -279,6 +279,15 @@ static const char *to_stacks(const char *argument, void *member)
         return *is_physical || !strcmp(argument, "logical") ? NULL : "not logical or physical";
 }
 
+static const char *to_walk(const char *argument, void *member)
+{
+        bool *is_walked_by_runtime = member;
+
+        *is_walked_by_runtime = !strcmp(argument, "runtime");
+        return *is_walked_by_runtime || !strcmp(argument, "ptrace") ? NULL
+                                                                    : "not ptrace or runtime";
+}
+
 static const char *to_call_graph(const char *argument, void *member)
 {
         static const char *const COPYING[] = {"both", "dwarf"};
@@ -429,6 +438,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},
         [OPTION_EXPLAIN] = {0, "explain", NULL, false, NULL, 0,
                             "text: add which source named each frame"},
+        [OPTION_WALK] = {0, "walk", "HOW", false, to_walk, MEMBER(is_walked_by_runtime),
+                         "ptrace (default: a short stop) or runtime (managed frames only)"},
         [OPTION_REGISTERS] = {.name = "registers",
                               .help = "JSON: add the registers of each frame, as far as known"},
         [OPTION_DEBUGGER] = {.name = "debugger",

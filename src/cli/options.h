@@ -23,6 +23,7 @@ typedef enum Option {
         OPTION_PID,
         OPTION_AT,
         OPTION_WAIT,
+        OPTION_WALK,
         OPTION_FILTER,
         OPTION_ALL,
         OPTION_UNLOADED,
@@ -185,6 +186,7 @@ typedef struct Options {
         const RecordSource *source; /* of --sampler or --alloc; NULL: perf */
         SampledTime time;           /* of --off-cpu */
         bool is_physical;           /* --stacks=physical */
+        bool is_walked_by_runtime;  /* --walk=runtime */
         const char *call_graph;
         double every; /* seconds */
         const char *push;

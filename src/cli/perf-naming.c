@@ -214,8 +214,9 @@ static const char *naming_trace(const Naming *naming)
 {
         const Options *options = naming->options;
 
-        return options->trace || options->socket || !naming->is_nettrace ? options->trace
-                                                                         : naming->input;
+        return options->trace || options->socket || !naming->is_nettrace || naming->job->is_round
+                       ? options->trace
+                       : naming->input;
 }
 
 static bool open_handle(Naming *naming, GError **error)
@@ -437,10 +438,10 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         run->mappings = mappings;
         run->settings = settings;
         run->handle = naming->handle;
-        ok = naming->is_nettrace
-                     ? perf_nettrace_run(naming->input, naming->recording, naming->event, run,
-                                         &naming->progress, &result, error)
-                     : naming_run_samples(naming, run, &result, error);
+        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, naming->recording,
+                                                     naming->event, naming->job->is_round, run,
+                                                     &naming->progress, &result, error)
+                                 : naming_run_samples(naming, run, &result, error);
         naming->counts = result.counts;
         if (!ok && result.is_reader_gone)
                 g_clear_error(error);

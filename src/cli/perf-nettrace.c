@@ -148,6 +148,26 @@ static bool pass_run(SamplePass *pass, GError **error)
         return ok;
 }
 
+/* A round of the sampler: of each thread the first sample. Threads have the same order in all
+ * rounds. */
+typedef struct SampleRound {
+        GHashTable *tids; /* owned */
+        bool is_over;     /* a thread has come again */
+} SampleRound;
+
+/* More threads are left out. */
+#define ROUND_MAX_THREADS 32768u
+
+/* Is SAMPLE, the next one, of the round? */
+static bool round_takes(SampleRound *round, const NettraceSample *sample)
+{
+        if (round->is_over || sample->kind != NETTRACE_SAMPLE_THREAD)
+                return false;
+        round->is_over = !g_hash_table_add(round->tids, GINT_TO_POINTER(sample->tid)) ||
+                         g_hash_table_size(round->tids) > ROUND_MAX_THREADS;
+        return !round->is_over;
+}
+
 static void pass_deinit(SamplePass *pass)
 {
         g_clear_pointer(&pass->reader, nettrace_reader_free);
@@ -258,11 +278,58 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
         return false;
 }
 
+typedef struct RoundCount {
+        SampleRound round; /* the one that is counted now */
+        SamplerRounds *ret; /* borrowed */
+        uint64_t begin;    /* ns: of the first one */
+} RoundCount;
+
+/* A NettraceSampleFn. */
+static void round_count_sample(void *data, const NettraceSample *sample)
+{
+        RoundCount *count = data;
+        SamplerRounds *rounds = count->ret;
+
+        if (sample->kind != NETTRACE_SAMPLE_THREAD)
+                return;
+        if (!round_takes(&count->round, sample)) {
+                g_hash_table_remove_all(count->round.tids);
+                count->round.is_over = false;
+                round_takes(&count->round, sample);
+        }
+        if (g_hash_table_size(count->round.tids) == 1 && !rounds->n_rounds++)
+                count->begin = sample->time;
+        if (rounds->n_rounds != 1)
+                return;
+        rounds->n_threads = g_hash_table_size(count->round.tids);
+        rounds->n_cut += sample->n_addresses >= SAMPLE_ROUND_MAX_FRAMES;
+        rounds->duration = sample->time > count->begin ? sample->time - count->begin : 0;
+}
+
+bool perf_nettrace_rounds(const char *path, SamplerRounds *ret, GError **error)
+{
+        Progress progress;
+        RoundCount count = {.ret = ret, .round.tids = g_hash_table_new(NULL, NULL)};
+        SamplePass pass = {
+                .path = path, .fn = round_count_sample, .data = &count, .progress = &progress};
+        bool ok;
+
+        *ret = (SamplerRounds){0};
+        progress_init(&progress, NULL);
+        ok = pass_run(&pass, error);
+        ret->is_ended = ok && pass.reader && !pass.is_cut;
+        ret->n_lost = pass.n_lost;
+        pass_deinit(&pass);
+        g_hash_table_unref(count.round.tids);
+        return ok;
+}
+
 typedef struct SampleNaming {
         PerfRun *run;                /* borrowed */
         const SamplePass *pass;      /* borrowed */
         const RecordingEvent *event; /* borrowed */
         GHashTable *programs;        /* owned: pid -> owned name of its program */
+        SampleRound *round;          /* borrowed: only its samples are named; NULL: all are */
         bool has_failed;
 } SampleNaming;
 
@@ -312,6 +379,7 @@ static bool naming_add_entry(Namer *namer, uint64_t ip, NamedKind kind, const ch
         if (!entry)
                 return false;
         entry->ip = ip;
+        entry->source = name ? FRAME_SOURCE_MARK : FRAME_SOURCE_SYMBOL;
         entry->frame = frames_symbol(&namer->frames, kind, name, NULL);
         return entry->frame != INDEX_NONE;
 }
@@ -347,6 +415,8 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         added->is_walked = true;
         added->comm = frames_text(&namer->frames, program);
         added->event = frames_text(&namer->frames, naming->event->name);
+        if (naming->round && sample->n_addresses >= SAMPLE_ROUND_MAX_FRAMES)
+                added->cut = STACK_CUT_FRAMES;
         if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||
             !naming_add_leaf(namer, sample))
                 return false;
@@ -370,7 +440,8 @@ static void naming_take_sample(void *data, const NettraceSample *sample)
 {
         SampleNaming *naming = data;
 
-        if (naming->has_failed || sample->kind != naming->event->kind)
+        if (naming->has_failed || sample->kind != naming->event->kind ||
+            (naming->round && !round_takes(naming->round, sample)))
                 return;
         if (!naming_add_sample(naming, sample))
                 naming->has_failed = !namer_fail_no_memory(&naming->run->namer);
@@ -404,11 +475,14 @@ static const RecordingEvent *recording_event(const Recording *recording, const c
 }
 
 bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
-                       PerfRun *run, Progress *progress, PerfResult *ret_result, GError **error)
+                       bool is_round, PerfRun *run, Progress *progress, PerfResult *ret_result,
+                       GError **error)
 {
+        SampleRound round = {.tids = g_hash_table_new(NULL, NULL)};
         SampleNaming naming = {
                 .run = run,
                 .event = recording_event(recording, event),
+                .round = is_round ? &round : NULL,
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
         SamplePass pass = {.path = path,
@@ -423,5 +497,6 @@ bool perf_nettrace_run(const char *path, const Recording *recording, const char 
         ok = perf_run_end(run, ok, ret_result, error);
         pass_deinit(&pass);
         g_hash_table_destroy(naming.programs);
+        g_hash_table_unref(round.tids);
         return ok;
 }

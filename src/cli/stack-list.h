@@ -42,6 +42,11 @@ typedef struct StackView {
 void stack_list_init(StackList *list, bool is_physical);
 void stack_list_deinit(StackList *list);
 
+/* The name of thread *TID, and in *TID another id for it; NULL: it is not known. */
+typedef const char *(*ThreadNameFn)(void *data, int32_t *tid);
+
+void stack_list_name_threads(StackList *list, ThreadNameFn fn, void *data);
+
 /* It takes what comes next into LIST. */
 SampleSink stack_list_sink(StackList *list);
 /* Prints to stdout, in the order of the threads' ids. */

@@ -4,13 +4,14 @@
  * clrsym stack: the stacks of a running process, or of a core file
  *
  * What the process has at the moment of its stop is written as a recording of perf with a sample
- * for each thread, and named as recordings are.
+ * for each thread, and named as recordings are. So is a round of the runtime's sampler.
  */
 
 #include "attach/holder-client.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-run.h"
 #include "cli/stack-list.h"
+#include "cli/stack-round.h"
 #include "cli/verbs.h"
 #include "moment/core-file.h"
 #include "moment/debugger-threads.h"
@@ -35,7 +36,8 @@ typedef struct StackJob {
         bool is_over;           /* of the process of the core: no more events come */
         Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
         JitMemory *memory;      /* owned: the same with such a daemon */
-        Moment *moment;         /* owned */
+        Moment *moment;         /* owned; NULL: the stacks are those of: */
+        StackRound *round;      /* owned: the runtime's own walk; or NULL */
         AsyncChains *chains;    /* owned; NULL: they were not asked for, or there are none */
 } StackJob;
 
@@ -130,17 +132,22 @@ static bool stack_take_debugged(StackJob *job, GError **error)
         return true;
 }
 
-/* A daemon that ends with the command. */
-static void stack_attend(StackJob *job)
+/* A daemon that ends with the command. False with ERROR set: nothing can be done without. */
+static bool stack_attend(StackJob *job, GError **error)
 {
         const Options *options = job->options;
         const AttendanceSettings settings = {
                 .note = stack_note,
+                .needs_runtime = options->is_walked_by_runtime,
                 .has_async = options_has(options, OPTION_WAIT),
         };
         g_autoptr(GError) failure = NULL;
 
         job->attendance = attendance_new(job->pid, &settings, &failure);
+        if (!job->attendance && settings.needs_runtime) {
+                g_propagate_error(error, g_steal_pointer(&failure));
+                return false;
+        }
         if (!job->attendance)
                 message_print("clrsym",
                               "%s: only native and precompiled code is named (clrsym doctor %d "
@@ -148,6 +155,7 @@ static void stack_attend(StackJob *job)
                               failure->message, (int)job->pid);
         else if (settings.has_async)
                 g_usleep(options->wait_ms * (gulong)G_TIME_SPAN_MILLISECOND);
+        return true;
 }
 
 /* The process is no longer attended: all of its events have come. */
@@ -177,13 +185,16 @@ static bool stack_take_process(StackJob *job, GError **error)
             (!options->trace && !options_has(options, OPTION_WAIT) && stack_is_known(job))) {
                 job->memory = jit_memory_new();
                 jit_memory_keep(job->memory, job->pid);
-        } else if (!options->trace) {
-                stack_attend(job);
+        } else if (!options->trace && !stack_attend(job, error)) {
+                return false;
         }
-        job->moment = moment_of_process(job->pid, error);
-        if (job->moment && job->attendance)
+        if (options->is_walked_by_runtime)
+                job->round = stack_round_take(job->pid, error);
+        else
+                job->moment = moment_of_process(job->pid, error);
+        if ((job->round || job->moment) && job->attendance)
                 stack_end_attendance(job);
-        return job->moment != NULL;
+        return job->round || job->moment;
 }
 
 /*
@@ -261,6 +272,10 @@ static void stack_print_notes(const StackJob *job)
         const bool is_verbose = options_has(job->options, OPTION_VERBOSE);
         guint i;
 
+        if (job->round)
+                stack_round_print_notes(job->round, is_verbose);
+        if (!moment)
+                return;
         for (i = 0; i < moment->notes->len; i++)
                 message_print("clrsym", "%s", (const char *)moment->notes->pdata[i]);
         if (is_verbose && !job->is_core && !job->is_debugged)
@@ -287,6 +302,24 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
         if (!naming->is_over)
                 stack_want_horizon();
         return perf_naming_run(naming, error);
+}
+
+static bool stack_name_round(const StackJob *job, StackList *list, GError **error)
+{
+        const SampleSink sink = stack_list_sink(list);
+        PerfNaming naming = {
+                .input = stack_round_path(job->round),
+                .sink = &sink,
+                .is_round = true,
+                .has_notes_only = true,
+                .ends_by_signal = true,
+        };
+        Options options;
+
+        if (!stack_run_naming(job, &naming, &options, error))
+                return false;
+        stack_round_name_threads(job->round, list);
+        return true;
 }
 
 /* REGISTERS NULL: those of frames are not wanted. */
@@ -334,7 +367,8 @@ static bool stack_run(StackJob *job, GError **error)
         /* A debugger has the calls. */
         stack_list_init(&list, job->options->is_physical || view.registers);
         stack_registers_init(&registers);
-        ok = stack_name(job, &list, view.registers ? &registers : NULL, error);
+        ok = job->round ? stack_name_round(job, &list, error)
+                        : stack_name(job, &list, view.registers ? &registers : NULL, error);
         if (ok)
                 stack_list_print(&list, &view);
         stack_list_deinit(&list);
@@ -349,8 +383,16 @@ const char *verb_stack_check(const Options *options)
                 !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
         const bool has_wait = options_has(options, OPTION_WAIT);
 
+        if (options->is_walked_by_runtime && is_core)
+                return "a core file has no runtime that could walk stacks: leave out --walk";
+        if (options->is_walked_by_runtime && options_has(options, OPTION_DEBUGGER))
+                return "a runtime that a debugger has stopped walks no stacks: leave out --walk";
+        if (options->is_walked_by_runtime && options_has(options, OPTION_REGISTERS))
+                return "--registers needs --walk=ptrace: the runtime does not report them";
         if (has_wait && (is_core || options_has(options, OPTION_DEBUGGER)))
                 return "--wait needs a process that runs";
+        if (has_wait && options->is_walked_by_runtime)
+                return "--wait needs --walk=ptrace";
         if (has_wait && (options->socket || options->trace))
                 return "--wait has a session of its own: leave out --socket and --trace";
         return NULL;
@@ -368,6 +410,7 @@ bool verb_stack(const Options *options, GError **error)
         stack.is_debugged = !stack.is_core && options_has(options, OPTION_DEBUGGER);
         ok = stack_run(&stack, error);
         async_chains_free(stack.chains);
+        stack_round_free(stack.round);
         attendance_free(stack.attendance);
         jit_memory_free(stack.memory);
         moment_free(stack.moment);

@@ -195,7 +195,7 @@ static const Verb VERBS[] = {
          .run = verb_stack,
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
                          BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) | BIT(STACKS) |
-                         BIT(WAIT) | LINE_OPTIONS,
+                         BIT(WALK) | BIT(WAIT) | LINE_OPTIONS,
                  STACK_TEXTS},
          .arguments = "PID|CORE",
          .min_arguments = 1,

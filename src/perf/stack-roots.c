@@ -61,7 +61,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
 
-        *ret_root = STACK_WHOLE;
+        *ret_root = sample->is_walked ? sample->cut : STACK_WHOLE;
         if (sample->is_walked)
                 return true;
         for (i = sample->first; i < sample->first + sample->n; i++) {

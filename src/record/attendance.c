@@ -29,7 +29,7 @@ Attendance *attendance_new(pid_t pid, const AttendanceSettings *settings, GError
                         .holder = attendance->services->holder_path,
                         .pids = &attendance->pid,
                         .n_pids = 1,
-                        .is_perf_used = true,
+                        .is_perf_used = !settings->needs_runtime,
                         .memory = attendance->memory,
                         .note = settings->note,
                         .data = settings->data,

@@ -20,7 +20,8 @@ typedef struct AttendanceSettings {
         /* Gets what could not be done, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
         void *data;
-        bool has_async; /* chains of async methods are logged */
+        bool needs_runtime; /* without one that can be attached, it is of no use */
+        bool has_async;     /* chains of async methods are logged */
 } AttendanceSettings;
 
 /* Attaches process PID, and waits until that is done, but some seconds at most. NULL with ERROR

@@ -314,7 +314,8 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
         }
-        recorder->runtime = runtime_sampler_new(recorder->scratch, settings->samples, error);
+        recorder->runtime = runtime_sampler_new(recorder->scratch, settings->samples,
+                                                RUNTIME_SAMPLER_LIMIT, error);
         if (!recorder->runtime)
                 return false;
         recorder_note_sampler(recorder, refusal ? refusal->message : settings->no_perf);

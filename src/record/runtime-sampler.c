@@ -103,13 +103,13 @@ static void sampled_free(gpointer data)
 }
 
 RuntimeSampler *runtime_sampler_new(const Scratch *scratch, EventPipeSamples samples,
-                                    GError **error)
+                                    uint64_t limit, GError **error)
 {
         RuntimeSampler *sampler = g_new0(RuntimeSampler, 1);
         g_autofree char *path = NULL;
 
         sampler->samples = samples;
-        sampler->limit = RUNTIME_SAMPLER_LIMIT;
+        sampler->limit = limit;
         sampler->directory = scratch_file(scratch, SAMPLES);
         sampler->processes = g_hash_table_new_full(NULL, NULL, NULL, sampled_free);
         sampler->mappings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

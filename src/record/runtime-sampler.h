@@ -34,9 +34,10 @@
 
 typedef struct RuntimeSampler RuntimeSampler;
 
-/* NULL with ERROR set, also if the limit that the environment has is not a size. */
+/* LIMIT: bytes of a file, RUNTIME_SAMPLER_LIMIT or less, unless the environment has another one.
+ * NULL with ERROR set, also if that is not a size. */
 RuntimeSampler *runtime_sampler_new(const Scratch *scratch, EventPipeSamples samples,
-                                    GError **error);
+                                    uint64_t limit, GError **error);
 /* NULL is fine. */
 void runtime_sampler_free(RuntimeSampler *sampler);
 

@@ -5,7 +5,7 @@
 
 MODE: `session`: the session sends while a listing does not end; `listing`: the listing itself; `names`:
 ever new names of providers; `threads`: ever new threads begin to compile; `samples`: what the runtime's own
-sampler is asked for. Prints its pid.
+sampler is asked for. `lies` does not flood: its sampler has threads that there are not. Prints its pid.
 """
 
 import contextlib
@@ -20,6 +20,8 @@ from fake_runtime import METHOD_LOAD, RUNTIME, method, text
 
 JITTING_STARTED = 145
 MANY = 2000
+SAMPLER = 'Microsoft-DotNETCore-SampleProfiler'
+LYING_THREADS = 1, 2, 2**31 - 1
 # No more than that is sent, bytes, so that a reader without a limit does not take the machine's memory.
 MOST = 3 << 30
 
@@ -63,6 +65,17 @@ def many_threads(stream):
     stream.object('EventBlock', 2, struct.pack('<HHQQ', 20, 0, 0, 0) + bytes(events))
 
 
+def lying_samples(stream):
+    """Two rounds of the sampler, of threads that nobody has, with stacks that never came."""
+    events = bytearray()
+    for thread in 2 * LYING_THREADS:
+        stream.n_events += 1
+        event = struct.pack('<IIQQIIQ16x16xI', 3, stream.n_events, thread, thread, 0, 77, time.monotonic_ns(), 4)
+        event += struct.pack('<I', 2)
+        events += struct.pack('<I', len(event)) + event + bytes(-len(event) % 4)
+    stream.object('EventBlock', 2, struct.pack('<HHQQ', 20, 0, 0, 0) + bytes(events))
+
+
 FLOODS = {'session': many_methods, 'samples': many_methods, 'listing': many_methods, 'names': many_names,
           'threads': many_threads}
 
@@ -86,7 +99,12 @@ class Flood(fake_runtime.Runtime):
         super().open(connection, payload)
         stream = self.sessions[self.n][1]
         stream.n_names = 0
-        if self.mode == 'samples' and text('Microsoft-DotNETCore-SampleProfiler') in payload:
+        if self.mode == 'lies' and text(SAMPLER) in payload:
+            stream.describe(3, SAMPLER, 0, 0)
+            lying_samples(stream)
+            self.send(self.n)
+            self.live.add(self.n)
+        if self.mode == 'samples' and text(SAMPLER) in payload:
             stream.describe(1, RUNTIME, METHOD_LOAD, 2)
             if os.fork() == 0:
                 self.flood(connection, stream, 3600)

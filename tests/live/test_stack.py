@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -27,6 +28,9 @@ STACKS = {**{name: [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]
           'deep': ['DeepInner', *['Deep'] * (DEPTH + 1), 'DeepOuter']}
 OWN = re.compile(r'Stacks\.Program\.(\w+)(?:\.async#\d+)?\(')
 CONTINUED = '[continued after await]'
+# The runtime walks no more frames of a stack.
+MOST_WALKED = 100
+TRUNCATED, ELSEWHERE = '[truncated]', '[native code, or waiting]'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
 # Takes hold of a process (PTRACE_SEIZE), which goes on.
@@ -153,6 +157,47 @@ def test_wait(tap, place, program, what, is_reported):
                   for code, found, is_told in seen), f'{what}: --wait: never others', seen)
 
 
+def threads_named(pid, name):
+    return sum(path.read_text(encoding='utf-8').strip() == name for path in pathlib.Path(f'/proc/{pid}/task').glob('*/comm'))
+
+
+def test_walk(tap, place, program, n, what):
+    """By the runtime itself, of the threads with managed code."""
+    pid = program.process.pid
+    code, output, errors = stack(place, pid, '--walk=runtime', '--json', '-v')
+    threads = {thread['tid']: thread for thread in map(json.loads, output.splitlines())}
+    names = [thread['name'] for thread in threads.values()]
+    comms = {int(path.parent.name): path.read_text(encoding='utf-8').strip() for path in pathlib.Path(f'/proc/{pid}/task').glob('*/comm')}
+    tap.equal((code, *map(names.count, STACKS)), (0, n, 1, 1, 1), f'{what}, runtime: its threads are there')
+    tap.check(all(comms.get(tid, thread['name']) == thread['name'] for tid, thread in threads.items()),
+              f'{what}, runtime: with their names and ids', names)
+    tap.equal([wrong for wrong in wrong_stacks(threads.values()) if wrong[0] != 'deep'], [], f'{what}, runtime: their methods, in order')
+    for thread in threads.values():
+        frames = [frame['name'] for frame in thread['frames']]
+        if thread['name'] == 'deep':
+            # Whether the thread is in native code is a frame, too.
+            tap.check(frames[-1] == TRUNCATED and len(frames) == MOST_WALKED + 2 and own_methods(thread['frames'])[:3] == STACKS['deep'][:3],
+                      f'{what}, runtime: a deep stack is cut', frames[:5], len(frames))
+        if thread['name'] in ('native', 'computes'):
+            tap.equal(frames[0] == ELSEWHERE, thread['name'] == 'native', f'{what}, runtime: {thread["name"]}: where it is')
+    tap.check(re.search(rf'the runtime of process {pid} has walked the stacks of {len(threads)} of \d+ threads in [\d.]+ ms', errors)
+              and 'was stopped' not in errors, f'{what}, runtime: how long it took', errors)
+    tap.note(f'{what}: {errors.splitlines()[-1]}')
+
+
+def test_interrupted(tap, place, program, what):
+    """The session of the runtime ends in any case."""
+    pid = program.process.pid
+    # One serves the port.
+    live.wait_for('the end of sessions', lambda: threads_named(pid, '.NET EventPipe') <= 1)
+    with live.child([place.programs.clrsym, 'stack', pid, '--walk=runtime'], signal.SIGINT, env=place.environment, cwd=place.directory,
+                    stdout=subprocess.DEVNULL) as process:
+        live.wait_for('a session', lambda: threads_named(pid, '.NET EventPipe') > 1 or process.poll() is not None)
+    live.wait_for('the end of sessions', lambda: threads_named(pid, '.NET EventPipe') <= 1)
+    tap.check(program.is_going_on(), f'{what}, runtime: after SIGINT its sessions end, and it goes on')
+    live.wait_for('nothing that is left', lambda: place.left() == ([], []))
+
+
 def test_text(tap, place, program, what):
     pid = program.process.pid
     code, output, errors = stack(place, pid, '--lines', '--explain', '--style', 'short')
@@ -195,6 +240,9 @@ def test_cores(tap, place, command, what):
             code, output, errors = stack(place, process.pid)
             tap.check(code == 0 and 'Stacks.Program.WaitInner()' in output and '.NET EventPipe' in output and ' ~\n' not in output,
                       f'{what}: with a daemon that knows it', output, errors)
+            code, output, errors = stack(place, process.pid, '--walk=runtime')
+            tap.check(code == 0 and 'Stacks.Program.WaitInner()' in output and ' ~\n' not in output,
+                      f'{what}: with that daemon, by the runtime', output, errors)
             if shutil.which('gcore'):
                 live.run('gcore', '-o', place.directory / 'core', process.pid)
                 check_core(tap, place, daemon, place.directory / f'core.{process.pid}', f'{what}, gcore')
@@ -233,6 +281,18 @@ def test_runtime_async(tap, place, command, directory, what):
         program = Program(process)
         test_await(tap, place, program, what)
         test_wait(tap, place, program, what, True)
+        tap.equal(program.end(), 0, f'{what}: the program ends as ever')
+
+
+def test_closed(tap, place, command, what):
+    """Without a port only the stop is possible."""
+    with started(place, ['/usr/bin/env', 'DOTNET_EnableDiagnostics=0', *command], FEW) as process:
+        program = Program(process)
+        code, output, errors = stack(place, process.pid, '--walk=runtime')
+        tap.check((code, output) == (1, '') and f'the diagnostic port of process {process.pid} is closed' in errors,
+                  f'{what}: a port that is closed', code, errors)
+        code, output, errors = stack(place, process.pid)
+        tap.check(code == 0 and 'nanosleep' in output, f'{what}: its stop', errors)
         tap.equal(program.end(), 0, f'{what}: the program ends as ever')
 
 
@@ -294,11 +354,14 @@ def test(tap, programs, directory, _):
                     test_text(tap, place, program, what)
                     test_await(tap, place, program, what)
                     test_wait(tap, place, program, what, version == runtimes.NEWEST)
+                    test_interrupted(tap, place, program, what)
+                test_walk(tap, place, program, n, what)
                 tap.check(program.is_going_on(), f'{what}: the program goes on')
                 tap.equal(program.end(), 0, f'{what}: and ends as ever')
         tap.equal(place.left(), ([], []), f'.NET {version}: nothing is left')
         if version == runtimes.NEWEST:
             test_runtime_async(tap, place, command, directory / f'async-{version}', f'.NET {version}, runtime async')
+        test_closed(tap, place, command, f'.NET {version}')
         test_cores(tap, test_record.Place(programs, directory, f'cores-{version}'), command, f'.NET {version}')
     place = test_record.Place(programs, directory, 'refusals')
     test_refusals(tap, place)
