@@ -2,7 +2,7 @@
 #include "cli/method-codes.h"
 
 /* Bytes of a stub that are looked at. */
-#define STUB_BYTES 24
+#define STUB_BYTES 32
 
 typedef struct MethodKnown {
         uint64_t start, end;

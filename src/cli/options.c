@@ -294,9 +294,10 @@ static const char *to_call_graph(const char *argument, void *member)
         size_t i;
 
         *(const char **)member = argument;
-        if (!stack_walk_is_possible(NULL))
-                return strcmp(argument, "fp") ? "not fp: copies of stacks are read on x86-64 only"
-                                              : NULL;
+        if (!stack_walk_machine(NULL))
+                return strcmp(argument, "fp")
+                               ? "not fp: copies of stacks are read on x86-64 and arm64 only"
+                               : NULL;
         for (i = 0; i < G_N_ELEMENTS(COPYING); i++) {
                 const size_t n = strlen(COPYING[i]);
                 uint64_t size;

@@ -352,10 +352,11 @@ static bool naming_name_sample(const QueuedSample *sample, void *data)
 
 static bool naming_run_samples(Naming *naming, PerfRun *run, PerfResult *ret_result, GError **error)
 {
+        const Machine *machine = stack_walk_machine(&naming->file.data.features);
         bool ok;
 
         run->callers = &naming->file.callers;
-        run->keeps_callers = !stack_walk_is_possible(&naming->file.data.features);
+        run->hiding = machine && machine->hides_callers ? OSR_HIDING : OSR_NOT_HIDING;
         naming->chains = (ChainNamer){.namer = &run->namer, .code = {naming_find_code, naming}};
         ok = perf_run_begin(run);
         run->namer.resolver.has_exact_clock = naming->clock.is_exact;

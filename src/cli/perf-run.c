@@ -93,7 +93,7 @@ bool perf_run_begin(PerfRun *run)
                 .sink = run->sink,
                 .handle = run->handle,
                 .callers = run->callers,
-                .keeps_callers = run->keeps_callers,
+                .hiding = run->hiding,
         };
 
         run->mappings_fd = perf_run_memory_file(run->mappings);

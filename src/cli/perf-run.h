@@ -19,7 +19,7 @@ typedef struct PerfRun {
         const SampleSink *sink; /* borrowed */
         clrsym *handle;         /* borrowed: NULL: the settings say where names come from */
         const OsrCallers *callers; /* borrowed; NULL: none */
-        bool keeps_callers;        /* as in NamerTarget */
+        OsrHiding hiding;          /* as in NamerTarget */
         Profile *profile; /* borrowed: gets the command lines of processes; NULL: nobody wants them
                            */
 

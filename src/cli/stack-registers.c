@@ -9,12 +9,6 @@ typedef struct FrameRegisters {
         bool is_hidden; /* the next frame that is not hidden may stand for it */
 } FrameRegisters;
 
-/* By the numbers of DWARF. */
-static const char *const NAMES[N_REGISTERS] = {
-        "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
-        "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
-};
-
 static void frames_free(gpointer data)
 {
         g_array_unref(data);
@@ -87,7 +81,8 @@ void stack_registers_append_json(GString *out, const StackRegisters *registers, 
         for (i = 0; i < N_REGISTERS; i++) {
                 if (!registers_have(&found->registers, i))
                         continue;
-                g_string_append_printf(out, "%s\"%s\":", separator, NAMES[i]);
+                g_string_append_printf(out, "%s\"%s\":", separator,
+                                       found->registers.machine->names[i]);
                 json_append_hex(out, found->registers.values[i]);
                 separator = ",";
         }

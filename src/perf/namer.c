@@ -45,7 +45,8 @@ static bool namer_open_form(Namer *namer, const NamerTarget *target)
         r = batch_resolver_init(&namer->resolver, &namer->settings, &namer->frames, &namer->images,
                                 target->handle, &message);
         namer->resolver.callers = target->callers;
-        namer->resolver.hides_callers &= !target->keeps_callers;
+        if (target->hiding != OSR_HIDING_AS_HERE)
+                namer->resolver.hides_callers = target->hiding == OSR_HIDING;
         if (r < 0)
                 namer_fail(namer, message ? message : strerror(-r));
         free(message);

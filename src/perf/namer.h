@@ -38,7 +38,7 @@ typedef struct NamerTarget {
         const SampleSink *sink;    /* gets the samples; NULL: they are printed */
         clrsym *handle;            /* where names come from; NULL: the settings say that */
         const OsrCallers *callers; /* that copies of stacks have; NULL: none */
-        bool keeps_callers; /* no caller is hidden: the samples are of a machine of another kind */
+        OsrHiding hiding;          /* of the machine of the samples */
 } NamerTarget;
 
 /*

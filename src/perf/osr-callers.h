@@ -38,6 +38,13 @@ enum { OSR_HIDES_CALLERS = true };
 enum { OSR_HIDES_CALLERS = false };
 #endif
 
+/* Does the machine of a recording? */
+typedef enum OsrHiding {
+        OSR_HIDING_AS_HERE, /* it is a machine like this one */
+        OSR_HIDING,
+        OSR_NOT_HIDING,
+} OsrHiding;
+
 /* The name of a frame whose caller is hidden so, and not known. */
 #define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
 

@@ -95,9 +95,7 @@ bool perf_sample_has_chain(const struct perf_event_attr *attr)
 
 bool perf_sample_is_chain(const struct perf_event_attr *attr)
 {
-        const uint64_t others = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-
-        return perf_sample_has_chain(attr) && !(attr->sample_type & others);
+        return perf_sample_has_chain(attr) && !(attr->sample_type & PERF_SAMPLE_STACK_USER);
 }
 
 static void members_take_chain(Members *members, PerfSample *sample)

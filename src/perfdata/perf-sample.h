@@ -40,7 +40,7 @@ bool perf_sample_has(const struct perf_event_attr *attr);
 
 /* Do they have callers by frame pointers, and the time and thread? */
 bool perf_sample_has_chain(const struct perf_event_attr *attr);
-/* And nothing else of the stack? */
+/* And no copy of the stack? On arm64 perf adds the register with the return address to a chain. */
 bool perf_sample_is_chain(const struct perf_event_attr *attr);
 
 /* Reads the sample RECORD. False: it is shorter than its members. */

@@ -226,10 +226,12 @@ static uint64_t sampler_frequency(const SamplerSettings *settings)
 /* Copies of stacks a second, besides the samples. */
 static unsigned sampler_copies(const SamplerSettings *settings)
 {
-        if (!OSR_HIDES_CALLERS || settings->time == SAMPLED_WAITS)
+        if (settings->time == SAMPLED_WAITS)
                 return 0;
         switch (sampler_source(settings)) {
         case STACKS_BY_POINTERS:
+                if (!OSR_HIDES_CALLERS)
+                        return 0;
                 return (unsigned)CLAMP(sampler_frequency(settings) / COPIES_PART, 1, COPIES_MAX);
         case STACKS_BY_BOTH:
                 return (unsigned)MIN(sampler_frequency(settings), UINT32_MAX);
@@ -255,7 +257,7 @@ char *sampler_call_graph(const char *frequency)
         const uint64_t n = g_ascii_strtoull(frequency, NULL, 10) * g_get_num_processors();
         size_t i;
 
-        for (i = 0; stack_walk_is_possible(NULL) && i < G_N_ELEMENTS(COPIED_SIZES); i++)
+        for (i = 0; stack_walk_machine(NULL) && i < G_N_ELEMENTS(COPIED_SIZES); i++)
                 if (n <= MAX_COPIED_BYTES / (MAX_FRAMES + COPIED_SIZES[i]))
                         return g_strdup_printf("both,%u", COPIED_SIZES[i]);
         return g_strdup("fp");
@@ -294,7 +296,7 @@ static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *
         const bool is_copied = sampler_source(settings) == STACKS_BY_COPIES;
 
         /* Threads wait in libc, which keeps no frame pointers. */
-        if (!stack_walk_is_possible(NULL))
+        if (!stack_walk_machine(NULL))
                 g_ptr_array_add(argv, g_strconcat(WAITS, "/", NULL));
         else
                 g_ptr_array_add(argv, g_strdup_printf("%s,call-graph=dwarf,stack-size=%u/", WAITS,

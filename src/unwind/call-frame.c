@@ -9,6 +9,7 @@
 
 /* Instructions that are being executed. */
 typedef struct FrameProgram {
+        const Machine *machine;
         const FrameEntry *entry;
         ByteCursor cursor;
         ByteCursor expression; /* the operand of the instruction, if it has one */
@@ -20,19 +21,21 @@ typedef struct FrameProgram {
 } FrameProgram;
 
 /* What a compiler need not say, by the ABI: who saves which register. */
-static const CallFrame DEFAULT = {
-        .registers = {[3] = {.kind = FRAME_RULE_SAME},
-                      [REGISTER_FP] = {.kind = FRAME_RULE_SAME},
-                      [REGISTER_SP] = {.kind = FRAME_RULE_OF_CFA},
-                      [12] = {.kind = FRAME_RULE_SAME},
-                      [13] = {.kind = FRAME_RULE_SAME},
-                      [14] = {.kind = FRAME_RULE_SAME},
-                      [15] = {.kind = FRAME_RULE_SAME}},
-};
+static void frame_set_default(CallFrame *frame, const Machine *machine)
+{
+        unsigned i;
+
+        *frame = (CallFrame){0};
+        for (i = 0; i < N_REGISTERS; i++)
+                if (machine->preserved >> i & 1)
+                        frame->registers[i].kind = FRAME_RULE_SAME;
+        frame->registers[REGISTER_SP].kind = FRAME_RULE_OF_CFA;
+}
 
 /* Always true, as all below unless the operands are invalid. */
 static bool program_set(FrameProgram *program, uint64_t number, FrameRule rule)
 {
+        number = machine_of_dwarf(program->machine, number);
         /* Others are those of vectors. */
         if (number < N_REGISTERS)
                 program->frame->registers[number] = rule;
@@ -63,6 +66,7 @@ static bool program_set_same(FrameProgram *program, uint64_t number, uint64_t no
 
 static bool program_set_register(FrameProgram *program, uint64_t number, uint64_t other)
 {
+        other = machine_of_dwarf(program->machine, other);
         return other < N_REGISTERS &&
                program_set(program, number,
                            (FrameRule){.kind = FRAME_RULE_REGISTER, .number = (uint8_t)other});
@@ -84,13 +88,15 @@ static bool program_set_of_expression(FrameProgram *program, uint64_t number, ui
 
 static bool program_restore(FrameProgram *program, uint64_t number, uint64_t none)
 {
-        return program->initial &&
-               (number >= N_REGISTERS ||
-                program_set(program, number, program->initial->registers[number]));
+        const uint64_t own = machine_of_dwarf(program->machine, number);
+
+        return program->initial && (own >= N_REGISTERS ||
+                                    program_set(program, number, program->initial->registers[own]));
 }
 
 static bool program_set_cfa(FrameProgram *program, uint64_t number, uint64_t offset)
 {
+        number = machine_of_dwarf(program->machine, number);
         if (number >= N_REGISTERS)
                 return false;
         program->frame->cfa = (FrameRule){
@@ -105,8 +111,8 @@ static bool program_set_cfa_register(FrameProgram *program, uint64_t number, uin
 
 static bool program_set_cfa_offset(FrameProgram *program, uint64_t offset, uint64_t none)
 {
-        return program->frame->cfa.kind == FRAME_RULE_REGISTER &&
-               program_set_cfa(program, program->frame->cfa.number, offset);
+        program->frame->cfa.offset = (int64_t)offset;
+        return program->frame->cfa.kind == FRAME_RULE_REGISTER;
 }
 
 static bool program_set_cfa_expression(FrameProgram *program, uint64_t n, uint64_t none)
@@ -119,6 +125,12 @@ static bool program_set_cfa_expression(FrameProgram *program, uint64_t n, uint64
 static bool program_skip(FrameProgram *program, uint64_t one, uint64_t other)
 {
         return true;
+}
+
+/* From here on the return address is signed, or not any more: the signature is removed always. */
+static bool program_sign(FrameProgram *program, uint64_t one, uint64_t other)
+{
+        return program->machine->kind == MACHINE_ARM64;
 }
 
 static bool program_advance(FrameProgram *program, uint64_t units, uint64_t none)
@@ -197,6 +209,9 @@ static const Instruction INSTRUCTIONS[] = {
         [0x14] = {program_set_of_cfa, {OPERAND_NUMBER, OPERAND_UNITS}},
         [0x15] = {program_set_of_cfa, {OPERAND_NUMBER, OPERAND_SIGNED_UNITS}},
         [0x16] = {program_set_of_expression, {OPERAND_NUMBER, OPERAND_EXPRESSION}},
+        /* arm64's; the first also signs the address of the code. */
+        [0x2c] = {program_sign, {0}},
+        [0x2d] = {program_sign, {0}},
         /* GNU's: the size of arguments, and what compilers wrote before 0x11. */
         [0x2e] = {program_skip, {OPERAND_NUMBER}},
         [0x2f] = {program_set_at_cfa, {OPERAND_NUMBER, OPERAND_NEGATED_UNITS}},
@@ -276,14 +291,17 @@ static bool program_run(FrameProgram *program, ByteCursor instructions, uint64_t
         return true;
 }
 
-bool call_frame_read(CallFrame *ret, const FrameEntry *entry, uint64_t address, uint64_t *ret_work)
+bool call_frame_read(CallFrame *ret, const Machine *machine, const FrameEntry *entry,
+                     uint64_t address, uint64_t *ret_work)
 {
-        CallFrame frame = DEFAULT, initial;
-        FrameProgram program = {.entry = entry, .frame = &frame, .place = entry->begin};
+        CallFrame frame, initial;
+        FrameProgram program = {
+                .machine = machine, .entry = entry, .frame = &frame, .place = entry->begin};
 
         *ret_work = entry->common.n + entry->own.n;
+        frame_set_default(&frame, machine);
         frame.is_signal = entry->is_signal;
-        if (entry->return_register != REGISTER_PC ||
+        if (machine_of_dwarf(machine, entry->return_register) != machine->return_register ||
             !program_run(&program, entry->common, UINT64_MAX))
                 return false;
         initial = frame;
@@ -293,4 +311,21 @@ bool call_frame_read(CallFrame *ret, const FrameEntry *entry, uint64_t address, 
                 return false;
         *ret = frame;
         return true;
+}
+
+bool call_frame_is_leaf(const CallFrame *frame, const Machine *machine)
+{
+        return machine->return_register == REGISTER_LR &&
+               frame->registers[REGISTER_LR].kind == FRAME_RULE_SAME;
+}
+
+bool call_frame_keeps_pointer(const CallFrame *frame, const Machine *machine)
+{
+        const FrameRule *pointer = &frame->registers[REGISTER_FP];
+        const FrameRule *address = &frame->registers[machine->return_register];
+
+        if (machine->is_record_last)
+                return frame->cfa.kind != FRAME_RULE_REGISTER || frame->cfa.number != REGISTER_SP;
+        return pointer->kind == FRAME_RULE_AT_CFA && address->kind == FRAME_RULE_AT_CFA &&
+               address->offset == pointer->offset + (int64_t)sizeof(uint64_t);
 }

@@ -7,13 +7,7 @@
  */
 
 #include "unwind/frame-table.h"
-
-enum {
-        REGISTER_FP = 6,
-        REGISTER_SP = 7,
-        REGISTER_PC = 16, /* the return address */
-        N_REGISTERS,
-};
+#include "unwind/machine.h"
 
 /* Where the caller's value of a register is. CFA: the canonical frame address. */
 typedef enum FrameRuleKind {
@@ -36,12 +30,21 @@ typedef struct FrameRule {
 /* Expressions are borrowed from the table that the entry is from. */
 typedef struct CallFrame {
         FrameRule cfa;
-        FrameRule registers[N_REGISTERS];
+        FrameRule registers[N_REGISTERS]; /* PC: not where the return address is in LR */
         bool is_signal; /* the program was interrupted in the caller, by a signal */
 } CallFrame;
 
 /*
- * The rules at ADDRESS, which ENTRY has; by the ABI of x86-64. False: they are damaged, or not
- * known here. *RET_WORK: how many bytes of instructions were executed, in both cases.
+ * The rules at ADDRESS, which ENTRY of a file of MACHINE has. False: they are damaged, or not known
+ * here. *RET_WORK: how many bytes of instructions were executed, in both cases.
  */
-bool call_frame_read(CallFrame *ret, const FrameEntry *entry, uint64_t address, uint64_t *ret_work);
+bool call_frame_read(CallFrame *ret, const Machine *machine, const FrameEntry *entry,
+                     uint64_t address, uint64_t *ret_work);
+
+/* Is the return address still in the register that the call put it in? */
+bool call_frame_is_leaf(const CallFrame *frame, const Machine *machine);
+/*
+ * Is the frame pointer the function's own there? On x86-64 compilers have the CFA by it then. On
+ * arm64 they often have the CFA by SP, but have it saved beside the return address.
+ */
+bool call_frame_keeps_pointer(const CallFrame *frame, const Machine *machine);

@@ -29,6 +29,7 @@ typedef struct FrameFile {
 } FrameFile;
 
 struct CallFrames {
+        const Machine *machine;      /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         const DebugFinder *debug;    /* borrowed, or NULL */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
@@ -46,10 +47,12 @@ static void frame_file_free(void *data)
         g_free(file);
 }
 
-CallFrames *call_frames_new(const AddressSpaces *spaces, const DebugFinder *debug)
+CallFrames *call_frames_new(const Machine *machine, const AddressSpaces *spaces,
+                            const DebugFinder *debug)
 {
         CallFrames *frames = g_new0(CallFrames, 1);
 
+        frames->machine = machine;
         frames->spaces = spaces;
         frames->debug = debug;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
@@ -130,7 +133,7 @@ static bool mapped_file_is_native(const MappedFile *mapped)
 }
 
 /* Sets the state, and what belongs to it. */
-static void frame_file_read(FrameFile *file, const MappedFile *mapped)
+static void frame_file_read(FrameFile *file, const Machine *machine, const MappedFile *mapped)
 {
         FD_AUTO int fd = mapped_file_open(mapped);
         ElfFile elf;
@@ -138,7 +141,7 @@ static void frame_file_read(FrameFile *file, const MappedFile *mapped)
         file->state = FRAME_FILE_MISSING;
         if (fd < 0 || !elf_file_open(&elf, fd))
                 return;
-        if (mapped_file_is(mapped, &elf)) {
+        if (elf.header.e_machine == machine->elf_machine && mapped_file_is(mapped, &elf)) {
                 file->state = frame_table_read(&file->table, &elf, FRAME_SECTION_EH)
                                       ? FRAME_FILE_READ
                                       : FRAME_FILE_EMPTY;
@@ -201,7 +204,7 @@ static void call_frames_read(CallFrames *frames, int32_t pid, FrameFile *file,
         file->state = FRAME_FILE_EMPTY;
         if (!mapped_file_is_native(mapped))
                 return;
-        frame_file_read(file, mapped);
+        frame_file_read(file, frames->machine, mapped);
         file->owner = pid;
         call_frames_account_for(frames, pid, file, 0);
 }
@@ -243,7 +246,7 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
                                     address_spaces_file(frames->spaces, mapping->file), own,
                                     &entry))
                 return FRAMES_NONE;
-        is_found = call_frame_read(ret, &entry, own, &work);
+        is_found = call_frame_read(ret, frames->machine, &entry, own, &work);
         account->work += work;
         return is_found ? FRAMES_FOUND : FRAMES_NONE;
 }

@@ -28,8 +28,9 @@
 
 typedef struct CallFrames CallFrames;
 
-/* Both are borrowed. DEBUG: NULL, if no debug files are to be used. */
-CallFrames *call_frames_new(const AddressSpaces *spaces, const DebugFinder *debug);
+/* For programs of MACHINE. All are borrowed. DEBUG: NULL, if no debug files are to be used. */
+CallFrames *call_frames_new(const Machine *machine, const AddressSpaces *spaces,
+                            const DebugFinder *debug);
 void call_frames_free(CallFrames *frames);
 
 /* Where nothing is found, frames are taken to begin with a frame pointer, as .NET code has. */

@@ -2,13 +2,14 @@
 #pragma once
 
 /*
- * FrameCode: the frame of a compiled method by its machine code (x86-64)
+ * FrameCode: the frame of a compiled method by its machine code
  *
- * The JIT writes no call frame information. What it compiles begins in one of two ways:
+ * The JIT writes no call frame information. On x86-64 its code begins in one of two ways:
  * - `push rbp`, further pushes, `sub rsp`, then rbp is set: the method keeps a frame pointer.
  * - Pushes and `sub rsp` without that: a small method, whose caller frame pointers do not show.
+ * On arm64 each method saves x29 and x30 side by side, and points x29 to them: with `stp` that
+ * makes room for the whole frame, or after `sub sp`, below or above other registers.
  * In the first instructions, and in the last ones before a return, the frame is not whole.
- * Encodings are those of the Intel SDM, volume 2.
  */
 
 #include "unwind/call-frame.h"
@@ -34,4 +35,14 @@ typedef enum FrameCodeKind {
  * The frame at offset AT of CODE, of a stub only as a leaf. IS_LEAF: the instruction at AT is the
  * next one; else AT is in a call.
  */
-FrameCodeKind frame_code_read(const MethodCode *code, size_t at, bool is_leaf, CallFrame *ret);
+FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_leaf,
+                                     CallFrame *ret);
+FrameCodeKind frame_code_read_arm64(const MethodCode *code, size_t at, bool is_leaf,
+                                    CallFrame *ret);
+
+static inline FrameCodeKind frame_code_read(const Machine *machine, const MethodCode *code,
+                                            size_t at, bool is_leaf, CallFrame *ret)
+{
+        return machine->kind == MACHINE_ARM64 ? frame_code_read_arm64(code, at, is_leaf, ret)
+                                              : frame_code_read_x86_64(code, at, is_leaf, ret);
+}

@@ -20,6 +20,7 @@ typedef struct MappedImage {
 } MappedImage;
 
 struct ImageFrames {
+        const Machine *machine;      /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *images;          /* owned: owned place in a file -> owned MappedImage */
         GHashTable *work;            /* owned: pid -> KiB that were read for it */
@@ -37,10 +38,11 @@ static void mapped_image_free(void *data)
         g_free(mapped);
 }
 
-ImageFrames *image_frames_new(const AddressSpaces *spaces)
+ImageFrames *image_frames_new(const Machine *machine, const AddressSpaces *spaces)
 {
         ImageFrames *frames = g_new0(ImageFrames, 1);
 
+        frames->machine = machine;
         frames->spaces = spaces;
         frames->images =
                 g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, mapped_image_free);
@@ -168,5 +170,6 @@ FrameCodeKind image_frames_find(ImageFrames *frames, int32_t pid, const SpaceMap
                 return FRAME_CODE_POINTER;
         code.n = function->end - function->begin;
         code.bytes = image_frames_code(frames, pid, mapping, mapped, function, offset - distance);
-        return code.bytes ? frame_code_read(&code, distance, is_leaf, ret) : FRAME_CODE_POINTER;
+        return code.bytes ? frame_code_read(frames->machine, &code, distance, is_leaf, ret)
+                          : FRAME_CODE_POINTER;
 }

@@ -24,8 +24,8 @@
 
 typedef struct ImageFrames ImageFrames;
 
-/* SPACES is borrowed. */
-ImageFrames *image_frames_new(const AddressSpaces *spaces);
+/* For programs of MACHINE. Both are borrowed. */
+ImageFrames *image_frames_new(const Machine *machine, const AddressSpaces *spaces);
 void image_frames_free(ImageFrames *frames);
 
 /*

@@ -5,26 +5,21 @@
 
 #include <string.h>
 
-/* perf's numbers (asm/perf_regs.h) are in the order of the kernel's. */
-static const int8_t DWARF_NUMBERS[] = {
-        0,  3,  2,  1,  4, 5, REGISTER_FP, REGISTER_SP, REGISTER_PC, -1, -1, -1,
-        -1, -1, -1, -1, 8, 9, 10,          11,          12,          13, 14, 15,
-};
-
-void registers_from_perf(uint64_t mask, const uint8_t *values, Registers *ret_registers)
+void registers_from_perf(const Machine *machine, uint64_t mask, const uint8_t *values,
+                         Registers *ret_registers)
 {
         unsigned i;
 
-        *ret_registers = (Registers){0};
-        for (i = 0; i < sizeof(DWARF_NUMBERS); i++) {
+        *ret_registers = (Registers){.machine = machine};
+        for (i = 0; i < machine->n_of_perf; i++) {
                 uint64_t value;
 
                 if (!(mask >> i & 1))
                         continue;
                 memcpy(&value, values, sizeof(value));
                 values += sizeof(value);
-                if (DWARF_NUMBERS[i] >= 0)
-                        registers_set(ret_registers, (unsigned)DWARF_NUMBERS[i], value);
+                if (machine->of_perf[i] >= 0)
+                        registers_set(ret_registers, (unsigned)machine->of_perf[i], value);
         }
 }
 
@@ -105,6 +100,7 @@ static bool expression_push_register(Expression *expression, uint64_t number)
 {
         const uint64_t offset = (uint64_t)leb128_signed(&expression->cursor);
 
+        number = machine_of_dwarf(expression->registers->machine, number);
         return number < N_REGISTERS && registers_have(expression->registers, (unsigned)number) &&
                expression_push(expression, expression->registers->values[number] + offset);
 }
@@ -284,9 +280,23 @@ static bool registers_recover(const Registers *registers, StackCopy *stack, cons
         return false;
 }
 
+/* The caller is where the return address leads. It has called, so its LR has something else now. */
+static void registers_return(Registers *caller, bool is_signal)
+{
+        const unsigned number = caller->machine->return_register;
+
+        if (!registers_have(caller, number))
+                return;
+        registers_set(caller, REGISTER_PC,
+                      machine_code_address(caller->machine, caller->values[number]));
+        if (number == REGISTER_LR && !is_signal)
+                caller->known &= ~(UINT64_C(1) << REGISTER_LR);
+}
+
 RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const CallFrame *frame)
 {
-        Registers caller = {0};
+        const bool is_leaf = call_frame_is_leaf(frame, registers->machine);
+        Registers caller = {.machine = registers->machine};
         uint64_t cfa, value;
         unsigned i;
 
@@ -295,10 +305,13 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const
         for (i = 0; i < N_REGISTERS; i++)
                 if (registers_recover(registers, stack, &frame->registers[i], cfa, i, &value))
                         registers_set(&caller, i, value);
+        registers_return(&caller, frame->is_signal);
         if (!registers_have(&caller, REGISTER_PC) || !registers_have(&caller, REGISTER_SP))
                 return REGISTERS_END;
-        /* The stack grows down; a handler can have a stack of its own. */
-        if (!frame->is_signal && caller.values[REGISTER_SP] <= registers->values[REGISTER_SP])
+        /* The stack grows down; a handler can have a stack of its own, and a leaf nothing there. */
+        if (!frame->is_signal &&
+            (caller.values[REGISTER_SP] < registers->values[REGISTER_SP] ||
+             (caller.values[REGISTER_SP] == registers->values[REGISTER_SP] && !is_leaf)))
                 return REGISTERS_END;
         *registers = caller;
         return frame->is_signal ? REGISTERS_SIGNAL : REGISTERS_CALLER;
@@ -307,20 +320,50 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack)
 {
         const uint64_t pointer = registers->values[REGISTER_FP];
-        Registers caller = {0};
+        Registers caller = {.machine = registers->machine};
         uint64_t value;
 
-        if (!registers_have(registers, REGISTER_FP) || !registers_have(registers, REGISTER_SP) ||
-            pointer % sizeof(value) != 0 || pointer < registers->values[REGISTER_SP] ||
-            pointer > UINT64_MAX - 2 * sizeof(value))
+        if (!registers_have(registers, REGISTER_FP) || pointer % sizeof(value) != 0 ||
+            pointer < registers->values[REGISTER_SP] || pointer > UINT64_MAX - 2 * sizeof(value))
                 return REGISTERS_END;
         if (!stack_copy_read(stack, pointer, &value))
                 return REGISTERS_END;
         registers_set(&caller, REGISTER_FP, value);
         if (!stack_copy_read(stack, pointer + sizeof(value), &value))
                 return REGISTERS_END;
-        registers_set(&caller, REGISTER_PC, value);
+        registers_set(&caller, REGISTER_PC, machine_code_address(caller.machine, value));
         registers_set(&caller, REGISTER_SP, pointer + 2 * sizeof(value));
+        if (!caller.machine->is_record_last)
+                caller.known &= ~(UINT64_C(1) << REGISTER_SP);
         *registers = caller;
         return REGISTERS_CALLER;
+}
+
+/* Offsets in what the kernel of arm64 has on the stack for a handler (struct rt_sigframe): of x0,
+ * followed by those up to x30, sp and pc. */
+enum { SIGNAL_REGISTERS = 312 };
+
+RegistersStep registers_step_signal(Registers *registers, StackCopy *stack)
+{
+        const Machine *machine = registers->machine;
+        const uint64_t begin = registers->values[REGISTER_SP] + SIGNAL_REGISTERS;
+        const uint64_t record = registers->values[REGISTER_FP];
+        Registers caller = {.machine = machine};
+        uint64_t value, pointer, address;
+        unsigned i;
+
+        if (!registers_have(registers, REGISTER_SP) || !registers_have(registers, REGISTER_FP))
+                return REGISTERS_END;
+        for (i = 0; i < machine->n_of_dwarf; i++) {
+                if (!stack_copy_read(stack, begin + i * sizeof(value), &value))
+                        return REGISTERS_END;
+                registers_set(&caller, machine->of_dwarf[i], value);
+        }
+        /* The handler's frame pointer leads to two of these values once more. */
+        if (!stack_copy_read(stack, record, &pointer) ||
+            !stack_copy_read(stack, record + sizeof(pointer), &address) ||
+            pointer != caller.values[REGISTER_FP] || address != caller.values[REGISTER_LR])
+                return REGISTERS_END;
+        *registers = caller;
+        return REGISTERS_SIGNAL;
 }

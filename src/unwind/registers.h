@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * Registers of a thread in one of its frames, by their DWARF numbers, and the copy of its stack
- *
- * x86-64 only: the numbers are those of its ABI, "DWARF Register Number Mapping".
+ * Registers of a thread in one of its frames, by the numbers of unwind/machine.h, and the copy of
+ * its stack
  */
 
 #include "unwind/call-frame.h"
@@ -14,8 +13,9 @@
 #include <stdint.h>
 
 typedef struct Registers {
-        uint64_t values[N_REGISTERS];
-        uint32_t known; /* a bit for each */
+        const Machine *machine;
+        uint64_t values[N_REGISTERS]; /* of SP also if it is not known: it is no less */
+        uint64_t known;               /* a bit for each */
 } Registers;
 
 /* Memory of a process besides the copies of its stacks. */
@@ -42,11 +42,12 @@ static inline bool registers_have(const Registers *registers, unsigned number)
 static inline void registers_set(Registers *registers, unsigned number, uint64_t value)
 {
         registers->values[number] = value;
-        registers->known |= 1u << number;
+        registers->known |= UINT64_C(1) << number;
 }
 
 /* The registers that perf recorded: one of VALUES, of 64 bits each, for each bit of MASK. */
-void registers_from_perf(uint64_t mask, const uint8_t *values, Registers *ret_registers);
+void registers_from_perf(const Machine *machine, uint64_t mask, const uint8_t *values,
+                         Registers *ret_registers);
 
 /* The 8 bytes at ADDRESS. False: they are not known. */
 bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value);
@@ -60,5 +61,7 @@ typedef enum RegistersStep {
 
 /* By call frame information. */
 RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const CallFrame *frame);
-/* By the frame pointer. */
+/* By the frame pointer. On arm64 the caller's SP is not known then. */
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack);
+/* From the vdso to what a signal has interrupted, on arm64: no file has rules for it. */
+RegistersStep registers_step_signal(Registers *registers, StackCopy *stack);

@@ -141,7 +141,7 @@ bool sample_file_scan(SampleFile *file, const StackSources *sources, const Sampl
         if (!stack_walk_check(&file->data, &has_copies, error))
                 return false;
         sample_file_rewind(file);
-        if (stack_walk_is_possible(&file->data.features) && (sources->methods || has_copies))
+        if (stack_walk_machine(&file->data.features) && (sources->methods || has_copies))
                 file->walk = stack_walk_new(&file->data, file->spaces, sources);
         do {
                 if (!sample_file_next(file, scan_take_record, &scan, &record, &event, &sample,

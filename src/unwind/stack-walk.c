@@ -4,6 +4,7 @@
 #include "perf/mapping-kind.h"
 #include "perf/stack-roots.h"
 #include "perfdata/error.h"
+#include "symbols/vdso.h"
 #include "unwind/image-frames.h"
 #include "unwind/registers.h"
 #include "unwind/stack-pairs.h"
@@ -12,8 +13,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* Programs have no addresses above. */
-#define USER_END (UINT64_C(1) << 47)
 
 /* Places in files of which it is remembered whether native code there keeps a frame pointer. */
 #define MAX_HIDING (1u << 20)
@@ -22,6 +21,7 @@ enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
 struct StackWalk {
         PerfData *data;        /* borrowed */
         AddressSpaces *spaces; /* borrowed */
+        const Machine *machine;
         CallFrames *frames;
         ImageFrames *images;
         const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
@@ -57,9 +57,9 @@ void stack_counts_deinit(StackCounts *counts)
         g_clear_pointer(&counts->spent, g_free);
 }
 
-bool stack_walk_is_possible(const PerfFeatures *features)
+const Machine *stack_walk_machine(const PerfFeatures *features)
 {
-        return perf_features_is_of(features, "x86_64");
+        return machine_find(perf_features_machine(features));
 }
 
 bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error)
@@ -69,11 +69,11 @@ bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error
         *ret_has_copies = false;
         for (i = 0; i < data->attrs->len; i++)
                 *ret_has_copies |= perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
-        if (!*ret_has_copies || stack_walk_is_possible(&data->features))
+        if (!*ret_has_copies || stack_walk_machine(&data->features))
                 return true;
         g_set_error(error, PERFDATA_ERROR, PERFDATA_ERROR_UNKNOWN,
                     "its copies of stacks are of %s, and callers are found in those of x86_64 "
-                    "only: record with --call-graph fp",
+                    "and aarch64 only: record with --call-graph fp",
                     perf_features_machine(&data->features));
         return false;
 }
@@ -149,6 +149,11 @@ static bool stack_walk_is_compiled(const StackWalk *walk, const SpaceMapping *ma
         return kind == MAPPING_JITTED || kind == MAPPING_IMAGE;
 }
 
+static bool stack_walk_is_vdso(const StackWalk *walk, const SpaceMapping *mapping)
+{
+        return vdso_is(address_spaces_file(walk->spaces, mapping->file)->path);
+}
+
 /* The frame of compiled code, by its instructions. */
 static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sample,
                                           const SpaceMapping *mapping, uint64_t address,
@@ -172,7 +177,8 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
         }
         switch (walk->methods->find(walk->methods->data, &place, &code, &start)) {
         case METHOD_FOUND:
-                return frame_code_read(&code, (size_t)(address - start), is_leaf, ret);
+                return frame_code_read(walk->machine, &code, (size_t)(address - start), is_leaf,
+                                       ret);
         case METHOD_UNKNOWN:
                 return FRAME_CODE_UNKNOWN;
         case METHOD_UNREAD:
@@ -182,22 +188,58 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
         return FRAME_CODE_POINTER;
 }
 
+/* Can VALUE be a return address? */
+static bool stack_walk_is_code(const StackWalk *walk, const PerfSample *sample, uint64_t value)
+{
+        value = machine_code_address(walk->machine, value);
+        return value && value < walk->machine->end &&
+               address_spaces_find(walk->spaces, sample->pid, sample->time, value - 1);
+}
+
+static bool stack_walk_is_code_in_lr(const StackWalk *walk, const PerfSample *sample,
+                                     const Registers *registers)
+{
+        return registers_have(registers, REGISTER_LR) &&
+               stack_walk_is_code(walk, sample, registers->values[REGISTER_LR]);
+}
+
 /*
- * A frame of unknown code, below REGISTERS, was taken to have the frame pointer. If it has none,
- * its return address is in the stack between its callee's frame, which ends at SP, and that
- * pointer.
+ * A frame of unknown code with REGISTERS is taken to have the frame pointer. If it has none, its
+ * return address is in the stack between its callee's frame, which ends at SP, and that pointer;
+ * or, of a leaf, in LR.
  */
 static bool stack_walk_is_uncertain(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
-                                    uint64_t sp, uint64_t pointer)
+                                    const Registers *registers)
 {
-        uint64_t value;
+        uint64_t sp = registers->values[REGISTER_SP], value;
 
-        for (; sp < pointer; sp += sizeof(value))
-                if (!stack_copy_read(stack, sp, &value) ||
-                    (value && value < USER_END &&
-                     address_spaces_find(walk->spaces, sample->pid, sample->time, value - 1)))
+        if (stack_walk_is_code_in_lr(walk, sample, registers))
+                return true;
+        for (; sp < registers->values[REGISTER_FP]; sp += sizeof(value))
+                if (!stack_copy_read(stack, sp, &value) || stack_walk_is_code(walk, sample, value))
                         return true;
         return false;
+}
+
+/* By call frame information. The SP that it begins with may not be known. */
+static RegistersStep stack_walk_step_frame(StackWalk *walk, Registers *registers, StackCopy *stack,
+                                           const CallFrame *frame)
+{
+        if (frame->cfa.kind != FRAME_RULE_REGISTER || frame->cfa.number != REGISTER_SP ||
+            registers_have(registers, REGISTER_SP))
+                return registers_step_frame(registers, stack, frame);
+        walk->is_guess = true;
+        walk->is_uncertain = !call_frame_keeps_pointer(frame, walk->machine);
+        return registers_step_pointer(registers, stack);
+}
+
+/* A handler has returned to the vdso. */
+static RegistersStep stack_walk_step_signal(StackWalk *walk, Registers *registers, StackCopy *stack)
+{
+        const RegistersStep step = registers_step_signal(registers, stack);
+
+        walk->is_uncertain = step == REGISTERS_END;
+        return step == REGISTERS_END ? registers_step_pointer(registers, stack) : step;
 }
 
 /* IS_LEAF: ADDRESS is that of the next instruction, not in a call. */
@@ -205,18 +247,19 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
                                      Registers *registers, StackCopy *stack,
                                      const SpaceMapping *mapping, uint64_t address, bool is_leaf)
 {
+        FrameSearch search = FRAMES_NONE;
         CallFrame frame;
-        const FrameSearch search =
-                stack_walk_is_compiled(walk, mapping)
-                        ? FRAMES_NONE
-                        : call_frames_find(walk->frames, sample->pid, mapping, address, &frame);
 
         walk->is_uncertain = false;
+        if (!is_leaf && walk->machine->ends_signals_in_vdso && stack_walk_is_vdso(walk, mapping))
+                return stack_walk_step_signal(walk, registers, stack);
+        if (!stack_walk_is_compiled(walk, mapping))
+                search = call_frames_find(walk->frames, sample->pid, mapping, address, &frame);
         walk->is_guess |= search == FRAMES_MISSING || search == FRAMES_SPENT;
         walk->is_missing |= search == FRAMES_MISSING;
         walk->is_spent |= search == FRAMES_SPENT;
         if (search == FRAMES_FOUND)
-                return registers_step_frame(registers, stack, &frame);
+                return stack_walk_step_frame(walk, registers, stack, &frame);
         if (search != FRAMES_NONE)
                 return registers_step_pointer(registers, stack);
         switch (stack_walk_find_code(walk, sample, mapping, address, is_leaf, &frame)) {
@@ -224,11 +267,11 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
         case FRAME_CODE_HIDDEN:
                 return registers_step_frame(registers, stack, &frame);
         case FRAME_CODE_UNKNOWN:
-                walk->is_uncertain =
-                        stack_walk_is_uncertain(walk, sample, stack, registers->values[REGISTER_SP],
-                                                registers->values[REGISTER_FP]);
+                walk->is_uncertain = stack_walk_is_uncertain(walk, sample, stack, registers);
                 break;
         case FRAME_CODE_POINTER:
+                walk->is_uncertain = stack_walk_is_vdso(walk, mapping) && is_leaf &&
+                                     stack_walk_is_code_in_lr(walk, sample, registers);
                 break;
         }
         return registers_step_pointer(registers, stack);
@@ -245,7 +288,7 @@ static void stack_walk_take(const StackWalk *walk, int32_t tid, uint64_t address
 static void stack_walk_take_hidden(const StackWalk *walk, const OsrCaller *row, uint64_t sp,
                                    uint64_t frame)
 {
-        Registers registers = {0};
+        Registers registers = {.machine = walk->machine};
 
         registers_set(&registers, REGISTER_PC, row->caller);
         registers_set(&registers, REGISTER_SP, sp);
@@ -282,7 +325,7 @@ static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, St
         for (at = pointer + 2 * sizeof(at); at < frame - sizeof(at); at += sizeof(at)) {
                 if (!stack_copy_read(stack, at, &value) || value != frame ||
                     !stack_copy_read(stack, at + sizeof(at), &row.caller) || row.caller == 0 ||
-                    row.caller >= USER_END)
+                    row.caller >= walk->machine->end)
                         continue;
                 if (address_spaces_find(walk->spaces, sample->pid, sample->time, row.caller - 1)) {
                         row.distance = at - pointer;
@@ -315,7 +358,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
         walk->is_cut = false;
         if (!sample->regs)
                 return 0;
-        registers_from_perf(attr->sample_regs_user, sample->regs, &registers);
+        registers_from_perf(walk->machine, attr->sample_regs_user, sample->regs, &registers);
         leaf = registers;
         stack.address = registers.values[REGISTER_SP];
         if (!registers_have(&registers, REGISTER_SP) || stack.n > UINT64_MAX - stack.address)
@@ -331,7 +374,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 const uint64_t pointer = registers.values[REGISTER_FP];
                 const SpaceMapping *mapping;
 
-                if (pc == 0 || pc >= USER_END)
+                if (pc == 0 || pc >= walk->machine->end)
                         break;
                 mapping = address_spaces_find(walk->spaces, sample->pid, sample->time, address);
                 /* Only the leaf is certain: what is not in a mapping of code was no return address.
@@ -351,7 +394,8 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                         break;
                 if (mapping && walk->is_uncertain && n < walk->max_callers)
                         walk->callers[n++] = STACK_HIDDEN_MARK;
-                if (mapping && step == REGISTERS_CALLER && stack_walk_is_jitted(walk, mapping))
+                if (mapping && walk->machine->hides_callers && step == REGISTERS_CALLER &&
+                    stack_walk_is_jitted(walk, mapping))
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
         walk->is_cut = n == walk->max_callers || (step == REGISTERS_END && stack.is_short &&
@@ -420,8 +464,8 @@ static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMap
         if (!known) {
                 const bool hides = call_frames_find(walk->frames, pid, mapping, address, &frame) ==
                                            FRAMES_FOUND &&
-                                   !frame.is_signal && frame.cfa.kind == FRAME_RULE_REGISTER &&
-                                   frame.cfa.number == REGISTER_SP;
+                                   !frame.is_signal &&
+                                   !call_frame_keeps_pointer(&frame, walk->machine);
 
                 known = GINT_TO_POINTER(hides ? NATIVE_HIDES : NATIVE_SHOWS);
                 if (g_hash_table_size(walk->hiding) < MAX_HIDING)
@@ -436,7 +480,7 @@ static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, siz
 {
         const uint64_t address = walk->callers[i] - (i > 0);
         const SpaceMapping *mapping =
-                walk->callers[i] < USER_END
+                walk->callers[i] < walk->machine->end
                         ? address_spaces_find(walk->spaces, sample->pid, sample->time, address)
                         : NULL;
         FrameCodeKind kind;
@@ -609,6 +653,7 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
         guint i;
 
         walk->data = data;
+        walk->machine = stack_walk_machine(&data->features);
         walk->spaces = spaces;
         walk->methods = sources->methods;
         walk->taker = sources->frames;
@@ -626,8 +671,8 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
                 walk->counts.is_aside |=
                         !perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
         stack_walk_find_pairs(walk);
-        walk->frames = call_frames_new(spaces, sources->debug);
-        walk->images = image_frames_new(spaces);
+        walk->frames = call_frames_new(walk->machine, spaces, sources->debug);
+        walk->images = image_frames_new(walk->machine, spaces);
         return walk;
 }
 

@@ -10,7 +10,6 @@
  * marks (perf/stack-roots.h) where they hide a caller.
  *
  * In the order of calls: new, note for each sample of the recording, begin, sample for each sample.
- * Registers of x86-64 only.
  */
 
 #include "perf/osr-callers.h"
@@ -66,8 +65,9 @@ typedef struct StackSources {
 /* Frames of all stacks together, besides the first STACK_WALK_MAX_FRAMES of each. */
 #define STACK_WALK_MAX_TOTAL (1u << 22)
 
-/* Are callers found in copies of stacks of the machine of a recording? NULL: of this machine. */
-bool stack_walk_is_possible(const PerfFeatures *features);
+/* The machine of a recording; NULL: callers are not found in its copies of stacks. FEATURES may be
+ * NULL: this machine. */
+const Machine *stack_walk_machine(const PerfFeatures *features);
 /* Has DATA copies of stacks? False with ERROR set: it has, of a machine that is not known. */
 bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error);
 

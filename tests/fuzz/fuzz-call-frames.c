@@ -15,13 +15,18 @@ static void check_address(const FrameTable *table, uint64_t address)
         CallFrame frame;
         FrameEntry entry;
         uint64_t work;
+        size_t i;
 
         if (!frame_table_find(table, address, &entry))
                 return;
         FUZZ_REQUIRE(entry.begin <= address);
-        if (call_frame_read(&frame, &entry, address, &work))
-                fuzz_step(&frame);
-        FUZZ_REQUIRE(work <= 2 * FRAME_TABLE_MAX_RECORD);
+        for (i = 0; i < G_N_ELEMENTS(FUZZ_MACHINES); i++) {
+                const Machine *machine = machine_find(FUZZ_MACHINES[i]);
+
+                if (call_frame_read(&frame, machine, &entry, address, &work))
+                        fuzz_step(machine, &frame);
+                FUZZ_REQUIRE(work <= 2 * FRAME_TABLE_MAX_RECORD);
+        }
 }
 
 static void check_section(const ElfFile *file, FrameSection section, size_t size)

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* A step to a caller, by a frame of an input. */
+/* Steps to a caller, by a frame of an input. */
 
 #include "fuzz.h"
 #include "unwind/registers.h"
 
-static inline void fuzz_step(const CallFrame *frame)
+#include <glib.h>
+
+static const char *const FUZZ_MACHINES[] = {"x86_64", "aarch64"};
+
+static inline void fuzz_step(const Machine *machine, const CallFrame *frame)
 {
         static const uint8_t BYTES[256] = {1, 2, 3};
         StackCopy stack = {.address = 0x7000, .bytes = BYTES, .n = sizeof(BYTES)};
-        Registers registers = {.known = (1u << N_REGISTERS) - 1};
+        Registers registers = {.machine = machine, .known = (UINT64_C(1) << N_REGISTERS) - 1};
+        uint64_t sp;
         unsigned i;
 
         for (i = 0; i < N_REGISTERS; i++)
                 registers.values[i] = 0x7000 + 8 * i;
-        if (registers_step_frame(&registers, &stack, frame) != REGISTERS_END)
+        for (i = 0; i < 4; i++) {
+                sp = registers.values[REGISTER_SP];
+                if (registers_step_frame(&registers, &stack, frame) == REGISTERS_END)
+                        return;
                 FUZZ_REQUIRE(registers_have(&registers, REGISTER_PC));
+                FUZZ_REQUIRE(frame->is_signal || registers.values[REGISTER_SP] >= sp);
+        }
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The call frame information of programs and libraries of this machine, as clrsym's reader and as readelf has it:
-at each address from which other rules count, and before the next one."""
+"""The call frame information of programs and libraries of x86-64, and of the runtime for arm64, as clrsym's reader and as
+readelf has it: at each address from which other rules count, and before the next one."""
 
 import glob
 import pathlib
@@ -12,16 +12,24 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
 
+import nuget  # pylint: disable=wrong-import-position
 from recorded import Tap  # pylint: disable=wrong-import-position
 
 LIBRARIES = ['libc.so.6', 'ld-linux-x86-64.so.2', 'libm.so.6', 'libcrypto.so.3', 'libglib-2.0.so.0', 'libstdc++.so.6',
              'libgcc_s.so.1']
 # The rules of the runtime and of its JIT, if there is one.
 RUNTIME = '/usr/share/dotnet/shared/Microsoft.NETCore.App/*/lib{coreclr,clrjit}.so'
-REGISTERS = ['rax', 'rdx', 'rcx', 'rbx', 'rsi', 'rdi', 'rbp', 'rsp', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14',
-             'r15', 'ra']
+REGISTERS = {
+    'x86_64': ['rax', 'rdx', 'rcx', 'rbx', 'rsi', 'rdi', 'rbp', 'rsp', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14',
+               'r15', 'ra'],
+    # The last one is not one of DWARF's.
+    'aarch64': [*(f'x{i}' for i in range(30)), 'ra', 'sp', '-'],
+}
 # A rule of these that is not mentioned is that of the ABI.
-ABI = {'rbx': 's', 'rbp': 's', 'r12': 's', 'r13': 's', 'r14': 's', 'r15': 's', 'rsp': 'v+0'}
+ABI = {
+    'x86_64': {'rbx': 's', 'rbp': 's', 'r12': 's', 'r13': 's', 'r14': 's', 'r15': 's', 'rsp': 'v+0'},
+    'aarch64': {**{f'x{i}': 's' for i in range(19, 30)}, 'ra': 's', 'sp': 'v+0'},
+}
 # More than that many functions of a file are thinned out.
 MOST = 20000
 SOURCE = '''
@@ -52,17 +60,17 @@ def rules_of(path):
     return functions
 
 
-def expected(rules):
+def expected(rules, machine):
     """As frame-rules prints them. readelf's "u" is also what is not mentioned."""
     cfa = rules['CFA']
     found = [['vexp'] if cfa == 'exp' else [cfa if '+' in cfa or '-' in cfa else cfa + '+0']]
-    for name in REGISTERS:
+    for name in REGISTERS[machine]:
         rule = rules.get(name, 'u')
-        found.append(['u', ABI[name]] if rule == 'u' and name in ABI else [rule])
+        found.append(['u', ABI[machine][name]] if rule == 'u' and name in ABI[machine] else [rule])
     return found
 
 
-def questions(functions):
+def questions(functions, machine):
     """Pairs of an address and what readelf has there."""
     step = len(functions) // MOST + 1
     for begin, end, common, rows in functions[::step]:
@@ -71,7 +79,7 @@ def questions(functions):
         changes = [row for row in rows if row[0] < end] or [(begin, rules) for _, rules in common]
         for i, (address, rules) in enumerate(changes):
             last = (changes[i + 1][0] if i + 1 < len(changes) else end) - 1
-            yield from ((place, expected(rules)) for place in {address, max(last, address)})
+            yield from ((place, expected(rules, machine)) for place in {address, max(last, address)})
 
 
 def compare(tap, command, asked, name):
@@ -84,13 +92,25 @@ def compare(tap, command, asked, name):
               f'{name}: {len(asked)} addresses', wrong[:5])
 
 
-def check(tap, program, path, section='eh'):
-    compare(tap, [program, section, path], list(questions(rules_of(path))), f'{pathlib.Path(path).name} {section}')
+def check(tap, program, path, section='eh', machine='x86_64'):
+    compare(tap, [program, machine, section, path], list(questions(rules_of(path), machine)),
+            f'{pathlib.Path(path).name} {machine} {section}')
+
+
+def check_arm64(tap, program):
+    try:
+        pack, = nuget.restore([nuget.ARM64_RUNTIME])
+    except RuntimeError as error:
+        tap.skip('the runtime for arm64', f'it is not to be had: {str(error).splitlines()[-1]}')
+        return
+    for name in ('coreclr', 'clrjit', 'hostfxr', 'System.Native'):
+        check(tap, program, str(pack / f'runtimes/linux-arm64/native/lib{name}.so'), machine='aarch64')
 
 
 def main():
     tap = Tap()
     program = sys.argv[1]
+    check_arm64(tap, program)
     if platform.machine() != 'x86_64':
         tap.skip('call frames', 'its rules are those of x86-64')
         return tap.finish()
@@ -109,12 +129,12 @@ def main():
         check(tap, program, str(debug), 'debug')
         bare = pathlib.Path(directory) / 'bare'
         subprocess.run(['gcc', '-O2', '-o', bare, source], check=True)
-        asked = list(questions(rules_of(bare)))
+        asked = list(questions(rules_of(bare), 'x86_64'))
         with open(bare, 'r+b') as file:
             for at, n in ((40, 8), (60, 4)):
                 file.seek(at)
                 file.write(bytes(n))
-        compare(tap, [program, 'eh', bare], asked, 'a file without sections')
+        compare(tap, [program, 'x86_64', 'eh', bare], asked, 'a file without sections')
     return tap.finish()
 
 

@@ -2,6 +2,7 @@
 
 /*
  * Frames by machine code: methods as the JIT of .NET 10 writes them, at each of their instructions.
+ * All precompiled methods of arm64 are in tests/oracle.
  */
 
 #include "support/suite.h"
@@ -78,7 +79,7 @@ START_TEST(test_places)
                 const size_t at = ROWS[_i].places[i].at;
                 const int64_t cfa = ROWS[_i].places[i].cfa;
                 CallFrame frame;
-                FrameCodeKind kind = frame_code_read(&code, at, true, &frame);
+                FrameCodeKind kind = frame_code_read_x86_64(&code, at, true, &frame);
 
                 ck_assert_msg((kind == FRAME_CODE_POINTER) == (cfa == POINTER), "%s: at %zu",
                               ROWS[_i].method, at);
@@ -108,7 +109,7 @@ START_TEST(test_kinds)
 
         for (i = 0; i < sizeof(CODE); i++)
                 if (i < 2 || i > 3)
-                        ck_assert_int_eq(frame_code_read(&code, i, true, &frame), KINDS[i]);
+                        ck_assert_int_eq(frame_code_read_x86_64(&code, i, true, &frame), KINDS[i]);
 }
 END_TEST
 
@@ -119,12 +120,13 @@ START_TEST(test_callers)
         MethodCode code = {.bytes = CODE, .n = sizeof(CODE)};
         CallFrame frame;
 
-        ck_assert_int_eq(frame_code_read(&code, 5, false, &frame), FRAME_CODE_HIDDEN);
+        ck_assert_int_eq(frame_code_read_x86_64(&code, 5, false, &frame), FRAME_CODE_HIDDEN);
         ck_assert_int_eq(frame.cfa.offset, 16);
         code.is_continued = true;
-        ck_assert_int_eq(frame_code_read(&code, 5, false, &frame), FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read_x86_64(&code, 5, false, &frame), FRAME_CODE_POINTER);
         code.is_continued = false;
-        ck_assert_int_eq(frame_code_read(&code, sizeof(CODE), true, &frame), FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read_x86_64(&code, sizeof(CODE), true, &frame),
+                         FRAME_CODE_POINTER);
 }
 END_TEST
 
@@ -150,10 +152,179 @@ START_TEST(test_stubs)
                 .bytes = bytes, .n = bytes_of(STUBS[_i].bytes, bytes), .is_stub = true};
         CallFrame frame;
 
-        ck_assert_int_eq(frame_code_read(&code, 0, false, &frame), FRAME_CODE_UNKNOWN);
-        ck_assert_int_eq(frame_code_read(&code, 0, true, &frame), STUBS[_i].kind);
+        ck_assert_int_eq(frame_code_read_x86_64(&code, 0, false, &frame), FRAME_CODE_UNKNOWN);
+        ck_assert_int_eq(frame_code_read_x86_64(&code, 0, true, &frame), STUBS[_i].kind);
         if (STUBS[_i].kind == FRAME_CODE_HIDDEN)
                 ck_assert_int_eq(frame.cfa.offset, 8);
+}
+END_TEST
+
+/* arm64 */
+
+#define STP_FP_32    0xa9be7bfd /* stp x29, x30, [sp, #-32]! */
+#define STP_FP_AT_16 0xa9017bfd /* stp x29, x30, [sp, #16] */
+#define STP_19_AT_16 0xa90153f3 /* stp x19, x20, [sp, #16] */
+#define LDP_19_AT_16 0xa94153f3
+#define LDP_FP_32    0xa8c27bfd /* ldp x29, x30, [sp], #32 */
+#define LDP_FP_AT_16 0xa9417bfd
+#define SUB_SP_48    0xd100c3ff
+#define ADD_SP_48    0x9100c3ff
+#define MOV_FP_SP    0x910003fd
+#define ADD_FP_SP_16 0x910043fd
+#define MOV_9_8192   0xd2840009 /* mov x9, #8192 */
+#define SUB_SP_9     0xcb2963ff /* sub sp, sp, x9 */
+#define ADD_SP_9     0x8b2963ff
+#define SUB_SP_FP    0xd10043bf /* sub sp, x29, #16 */
+#define BL           0x94000010
+#define B_BACK       0x17fffffe /* two instructions */
+#define B_OUT        0x14001000
+#define BR_1         0xd61f0020
+#define RET          0xd65f03c0
+#define PACIASP      0xd503233f
+#define AUTIASP      0xd50323bf
+#define ADD_0        0x0b010000 /* add w0, w0, w1 */
+#define STR_0_AT_16  0xf9000be0 /* str x0, [sp, #16] */
+
+/* A place in a method. */
+static const struct {
+        uint32_t method[12]; /* ends with 0 */
+        struct {
+                size_t at; /* in instructions */
+                FrameCodeKind kind;
+                uint8_t number;                /* the CFA's register, and ... */
+                int64_t cfa;                   /* ... the offset from it */
+                int64_t pointer, address, x19; /* from the CFA; 0: not changed */
+        } places[9];
+} ARM64_ROWS[] = {
+        {{STP_FP_32, STP_19_AT_16, MOV_FP_SP, BL, LDP_19_AT_16, LDP_FP_32, RET},
+         {{0, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0},
+          {1, FRAME_CODE_HIDDEN, REGISTER_SP, 32, -32, -24, 0},
+          {2, FRAME_CODE_HIDDEN, REGISTER_SP, 32, -32, -24, -16},
+          {3, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, -16},
+          {4, FRAME_CODE_RULES, REGISTER_SP, 32, -32, -24, -16},
+          {5, FRAME_CODE_RULES, REGISTER_SP, 32, -32, -24, 0},
+          {6, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0},
+          {7, FRAME_CODE_POINTER, 0, 0, 0, 0, 0}}},
+        /* The pair is not the lowest of the frame; x30 is signed; a jump ends it. */
+        {{PACIASP, SUB_SP_48, STP_FP_AT_16, ADD_FP_SP_16, ADD_0, SUB_SP_FP, LDP_FP_AT_16, ADD_SP_48,
+          AUTIASP, BR_1},
+         {{1, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0},
+          {2, FRAME_CODE_HIDDEN, REGISTER_SP, 48, 0, 0, 0},
+          {3, FRAME_CODE_HIDDEN, REGISTER_SP, 48, -32, -24, 0},
+          {4, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0},
+          {5, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0},
+          {6, FRAME_CODE_RULES, REGISTER_SP, 48, -32, -24, 0},
+          {7, FRAME_CODE_HIDDEN, REGISTER_SP, 48, 0, 0, 0},
+          {8, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
+        /* A large frame. */
+        {{STP_FP_32, MOV_9_8192, SUB_SP_9, MOV_FP_SP, RET},
+         {{2, FRAME_CODE_HIDDEN, REGISTER_SP, 32, -32, -24, 0},
+          {3, FRAME_CODE_HIDDEN, REGISTER_SP, 8224, -32, -24, 0}}},
+        {{LDP_FP_32, MOV_9_8192, ADD_SP_9, RET},
+         {{0, FRAME_CODE_RULES, REGISTER_SP, 8224, -8224, -8216, 0},
+          {1, FRAME_CODE_HIDDEN, REGISTER_SP, 8192, 0, 0, 0},
+          {2, FRAME_CODE_HIDDEN, REGISTER_SP, 8192, 0, 0, 0}}},
+        /* A case of a switch, not the end. */
+        {{STP_FP_32, MOV_FP_SP, ADD_0, BR_1, LDP_FP_32, BR_1},
+         {{3, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0},
+          {5, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
+        /* Jumps: in the method, and out of it. */
+        {{STP_FP_32, MOV_FP_SP, ADD_0, B_BACK},
+         {{3, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0}}},
+        {{STP_FP_32, MOV_FP_SP, LDP_FP_32, B_OUT},
+         {{3, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
+        /* Without a frame: sure only without a call. */
+        {{ADD_0, STR_0_AT_16, RET}, {{1, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
+        {{ADD_0, BL, ADD_0, B_BACK},
+         {{0, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}, {2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
+        /* x29 is pointed to something else. */
+        {{STP_FP_32, ADD_FP_SP_16, ADD_0}, {{2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
+        {{STP_FP_32, ADD_0, MOV_FP_SP}, {{2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
+        {{ADD_SP_9, RET}, {{0, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
+};
+
+static MethodCode arm64_code(const uint32_t *words)
+{
+        MethodCode code = {.bytes = (const uint8_t *)words};
+
+        while (words[code.n / sizeof(*words)])
+                code.n += sizeof(*words);
+        return code;
+}
+
+static int64_t offset_of(const CallFrame *frame, unsigned number)
+{
+        return frame->registers[number].kind == FRAME_RULE_AT_CFA ? frame->registers[number].offset
+                                                                  : 0;
+}
+
+START_TEST(test_arm64_places)
+{
+        const MethodCode code = arm64_code(ARM64_ROWS[_i].method);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ARM64_ROWS[_i].places); i++) {
+                const size_t at = 4 * ARM64_ROWS[_i].places[i].at;
+                CallFrame frame;
+
+                if (i > 0 && at == 0)
+                        break;
+                ck_assert_int_eq(frame_code_read_arm64(&code, at, true, &frame),
+                                 ARM64_ROWS[_i].places[i].kind);
+                if (!ARM64_ROWS[_i].places[i].number)
+                        continue;
+                ck_assert_uint_eq(frame.cfa.number, ARM64_ROWS[_i].places[i].number);
+                ck_assert_int_eq(frame.cfa.offset, ARM64_ROWS[_i].places[i].cfa);
+                ck_assert_int_eq(offset_of(&frame, REGISTER_FP), ARM64_ROWS[_i].places[i].pointer);
+                ck_assert_int_eq(offset_of(&frame, REGISTER_LR), ARM64_ROWS[_i].places[i].address);
+                ck_assert_int_eq(offset_of(&frame, 19), ARM64_ROWS[_i].places[i].x19);
+                ck_assert_int_eq(frame.registers[REGISTER_PC].kind, FRAME_RULE_UNDEFINED);
+        }
+}
+END_TEST
+
+/* In a call, and in code that continues another frame: its end alone is as that of a method. */
+START_TEST(test_arm64_callers)
+{
+        static const uint32_t WORDS[] = {STP_FP_32, MOV_FP_SP, BL, LDP_FP_32, ADD_SP_48, RET, 0};
+        MethodCode code = arm64_code(WORDS);
+        CallFrame frame;
+
+        ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4 - 1, false, &frame), FRAME_CODE_RULES);
+        ck_assert_uint_eq(frame.cfa.number, REGISTER_FP);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 4 - 1, false, &frame), FRAME_CODE_UNKNOWN);
+        code.is_continued = true;
+        ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4 - 1, false, &frame),
+                         FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 4, true, &frame), FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4, true, &frame), FRAME_CODE_RULES);
+        ck_assert_int_eq(frame.cfa.offset, 80);
+}
+END_TEST
+
+static const struct {
+        uint32_t words[9];
+        FrameCodeKind kind;
+} ARM64_STUBS[] = {
+        {{0x58007f4a, 0x58007fac, 0xd61f0140}, FRAME_CODE_HIDDEN}, /* ldr x10; ldr x12; br x10 */
+        /* ldr x9; ldrh w10, [x9]; subs w10, w10, #1; strh w10, [x9]; b.eq; ldr x9; br x9 */
+        {{0x58008009, 0x7940012a, 0x7100054a, 0x7900012a, 0x54000060, 0x58007fa9, 0xd61f0120},
+         FRAME_CODE_HIDDEN},
+        {{B_OUT}, FRAME_CODE_HIDDEN},
+        {{STP_FP_32, MOV_FP_SP, 0x58008009}, FRAME_CODE_UNKNOWN},
+        {{ADD_0, 0xd61f0120}, FRAME_CODE_UNKNOWN},
+};
+
+START_TEST(test_arm64_stubs)
+{
+        MethodCode code = arm64_code(ARM64_STUBS[_i].words);
+        CallFrame frame;
+
+        code.is_stub = true;
+        ck_assert_int_eq(frame_code_read_arm64(&code, 0, false, &frame), FRAME_CODE_UNKNOWN);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 0, true, &frame), ARM64_STUBS[_i].kind);
+        if (ARM64_STUBS[_i].kind == FRAME_CODE_HIDDEN)
+                ck_assert(frame.cfa.number == REGISTER_SP && frame.cfa.offset == 0);
 }
 END_TEST
 
@@ -166,6 +337,9 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_kinds);
         tcase_add_test(tcase, test_callers);
         tcase_add_loop_test(tcase, test_stubs, 0, G_N_ELEMENTS(STUBS));
+        tcase_add_loop_test(tcase, test_arm64_places, 0, G_N_ELEMENTS(ARM64_ROWS));
+        tcase_add_test(tcase, test_arm64_callers);
+        tcase_add_loop_test(tcase, test_arm64_stubs, 0, G_N_ELEMENTS(ARM64_STUBS));
         suite_add_tcase(suite, tcase);
         return suite;
 }

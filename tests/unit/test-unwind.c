@@ -237,7 +237,7 @@ START_TEST(test_sample)
         ck_assert_uint_eq(sample.n_stack, STACK_COPIED);
         ck_assert_int_eq(sample.stack[2], 3);
         ck_assert_uint_eq(sample.stack_end, record.header.size);
-        registers_from_perf(attr.sample_regs_user, sample.regs, &registers);
+        registers_from_perf(machine_find("x86_64"), attr.sample_regs_user, sample.regs, &registers);
         ck_assert_uint_eq(registers.known,
                           1u << REGISTER_FP | 1u << REGISTER_SP | 1u << REGISTER_PC);
         ck_assert_uint_eq(registers.values[REGISTER_FP], 0x1000);
@@ -304,8 +304,9 @@ static const struct {
         const char *machine;
 } MACHINES[] = {
         {"\10\0\0\0x86_64\0", 12, true, true, "x86_64"},
-        {"\10\0\0\0aarch64", 12, true, false, "aarch64"},
-        {"\10\0\0\0aarch64", 12, false, true, "aarch64"},
+        {"\10\0\0\0aarch64", 12, true, true, "aarch64"},
+        {"\10\0\0\0riscv64", 12, true, false, "riscv64"},
+        {"\10\0\0\0riscv64", 12, false, true, "riscv64"},
         {"\11\0\0\0aarch64", 12, false, true, NULL}, /* truncated */
         {NULL, 0, false, true, NULL},
 };
@@ -329,7 +330,7 @@ START_TEST(test_machine)
         ck_assert_int_eq(stack_walk_check(&data, &has_copies, &error), MACHINES[_i].is_read);
         ck_assert_int_eq(has_copies, MACHINES[_i].has_copies);
         ck_assert(MACHINES[_i].is_read ||
-                  strstr(error->message, "copies of stacks are of aarch64"));
+                  strstr(error->message, "copies of stacks are of riscv64"));
         g_clear_error(&error);
         perf_features_deinit(&data.features);
         g_array_unref(data.attrs);
@@ -394,7 +395,7 @@ END_TEST
 START_TEST(test_step_pointer)
 {
         StackCopy stack = stack_copy();
-        Registers registers = {0};
+        Registers registers = {.machine = machine_find("x86_64")};
 
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_END);
         registers_set(&registers, REGISTER_FP, STACK_AT + 16);
@@ -419,6 +420,120 @@ START_TEST(test_step_pointer)
 }
 END_TEST
 
+/* arm64: what perf recorded, and steps by rules, by the frame pointer, and through a signal. */
+
+static Registers arm64_registers(uint64_t pointer, uint64_t sp, uint64_t pc, uint64_t address)
+{
+        Registers registers = {.machine = machine_find("aarch64")};
+
+        registers_set(&registers, REGISTER_FP, pointer);
+        registers_set(&registers, REGISTER_SP, sp);
+        registers_set(&registers, REGISTER_PC, pc);
+        registers_set(&registers, REGISTER_LR, address);
+        return registers;
+}
+
+START_TEST(test_arm64_registers)
+{
+        uint64_t values[33];
+        Registers registers;
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(values); i++)
+                values[i] = 100 + i;
+        registers_from_perf(machine_find("aarch64"), (UINT64_C(1) << 33) - 1,
+                            (const uint8_t *)values, &registers);
+        ck_assert_uint_eq(registers.known, (UINT64_C(1) << 33) - 1);
+        ck_assert_uint_eq(registers.values[0], 100);
+        ck_assert_uint_eq(registers.values[19], 119);
+        ck_assert_uint_eq(registers.values[REGISTER_FP], 129);
+        ck_assert_uint_eq(registers.values[REGISTER_LR], 130);
+        ck_assert_uint_eq(registers.values[REGISTER_SP], 131);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 132);
+        for (i = 0; i < N_REGISTERS; i++) {
+                char name[8];
+
+                g_snprintf(name, sizeof(name), "x%zu", i);
+                ck_assert_str_eq(registers.machine->names[machine_of_dwarf(registers.machine, i)],
+                                 i == 31   ? "sp"
+                                 : i == 32 ? "pc"
+                                           : name);
+        }
+        /* perf adds that register alone to chains. */
+        registers_from_perf(machine_find("aarch64"), UINT64_C(1) << 30, (const uint8_t *)values,
+                            &registers);
+        ck_assert_uint_eq(registers.known, UINT64_C(1) << REGISTER_LR);
+}
+END_TEST
+
+START_TEST(test_arm64_pointer)
+{
+        StackCopy stack = stack_copy();
+        Registers registers = arm64_registers(STACK_AT + 16, STACK_AT, 0x400000, 0x400100);
+
+        ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_CALLER);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 0x401000);
+        ck_assert_uint_eq(registers.values[REGISTER_FP], STACK_AT + 32);
+        /* The frame can go on above; and x30 has changed. */
+        ck_assert(!registers_have(&registers, REGISTER_SP));
+        ck_assert(!registers_have(&registers, REGISTER_LR));
+        ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_CALLER);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 0x402000);
+        /* Its frame pointer leads back. */
+        ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_END);
+}
+END_TEST
+
+START_TEST(test_arm64_frame)
+{
+        CallFrame frame = {.cfa = {.kind = FRAME_RULE_REGISTER, .number = REGISTER_SP},
+                           .registers = {[REGISTER_FP] = {.kind = FRAME_RULE_SAME},
+                                         [REGISTER_SP] = {.kind = FRAME_RULE_OF_CFA},
+                                         [REGISTER_LR] = {.kind = FRAME_RULE_SAME}}};
+        StackCopy stack = stack_copy();
+        Registers registers =
+                arm64_registers(STACK_AT + 16, STACK_AT, 0x400000, 0x0044000000400100);
+
+        /* A leaf has nothing on the stack; its return address is signed. */
+        ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_CALLER);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 0x400100);
+        ck_assert_uint_eq(registers.values[REGISTER_SP], STACK_AT);
+        /* Its caller is none, so it has saved x30. */
+        ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_END);
+        frame.cfa.offset = 32;
+        frame.registers[REGISTER_FP] = (FrameRule){.kind = FRAME_RULE_AT_CFA, .offset = -16};
+        frame.registers[REGISTER_LR] = (FrameRule){.kind = FRAME_RULE_AT_CFA, .offset = -8};
+        ck_assert(call_frame_keeps_pointer(&frame, registers.machine));
+        ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_CALLER);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 0x401000);
+        ck_assert_uint_eq(registers.values[REGISTER_SP], STACK_AT + 32);
+        /* What is not above is no caller. */
+        frame.cfa.offset = 0;
+        ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_END);
+}
+END_TEST
+
+START_TEST(test_arm64_signal)
+{
+        uint64_t words[80] = {0};
+        StackCopy stack = {
+                .address = STACK_AT, .bytes = (const uint8_t *)words, .n = sizeof(words)};
+        Registers registers = arm64_registers(STACK_AT + 78 * 8, STACK_AT, 0x400000, 0);
+        size_t i;
+
+        for (i = 0; i < 33; i++) /* what the kernel has there: x0 to x30, sp, pc */
+                words[39 + i] = 1000 + i;
+        words[78] = 1029;
+        ck_assert_int_eq(registers_step_signal(&registers, &stack), REGISTERS_END);
+        words[79] = 1030;
+        ck_assert_int_eq(registers_step_signal(&registers, &stack), REGISTERS_SIGNAL);
+        ck_assert_uint_eq(registers.values[REGISTER_PC], 1032);
+        ck_assert_uint_eq(registers.values[REGISTER_SP], 1031);
+        ck_assert_uint_eq(registers.values[REGISTER_LR], 1030);
+        ck_assert_uint_eq(registers.values[20], 1020);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("unwind");
@@ -433,6 +548,10 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_stack_copy);
         tcase_add_test(tests, test_stack_memory);
         tcase_add_test(tests, test_step_pointer);
+        tcase_add_test(tests, test_arm64_registers);
+        tcase_add_test(tests, test_arm64_pointer);
+        tcase_add_test(tests, test_arm64_frame);
+        tcase_add_test(tests, test_arm64_signal);
         suite_add_tcase(suite, tests);
         return suite;
 }

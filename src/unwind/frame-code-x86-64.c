@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Encodings are those of the Intel SDM, volume 2. */
+
 #include "unwind/frame-code.h"
 
 #include <glib.h>
@@ -198,7 +200,8 @@ static bool code_is_probe(const MethodCode *code, size_t at)
         return false;
 }
 
-FrameCodeKind frame_code_read(const MethodCode *code, size_t at, bool is_leaf, CallFrame *ret)
+FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_leaf,
+                                     CallFrame *ret)
 {
         int64_t depth = 0;
         unsigned n = 0;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Machine: what finding callers needs to know of a kind of machine
+ *
+ * Registers have numbers of our own, so that the three that each walk needs are the same on all
+ * machines; the others have their DWARF numbers.
+ *
+ * - x86-64: the ABI's "DWARF Register Number Mapping".
+ * - arm64: "DWARF for the Arm 64-bit Architecture"; x6, x7 and x16 have the numbers of the three.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+        REGISTER_FP = 6, /* the frame pointer */
+        REGISTER_SP = 7,
+        REGISTER_PC = 16,
+        REGISTER_LR = 30, /* arm64: a call puts its return address here */
+        N_REGISTERS = 33,
+};
+
+typedef enum MachineKind {
+        MACHINE_X86_64,
+        MACHINE_ARM64,
+} MachineKind;
+
+typedef struct Machine {
+        MachineKind kind;
+        const char *name;        /* as uname(2) has it */
+        uint16_t elf_machine;    /* EM_* of its files */
+        const int8_t *of_perf;   /* our number by perf's (asm/perf_regs.h); -1: none */
+        unsigned n_of_perf;      /* length of OF_PERF */
+        const uint8_t *of_dwarf; /* our number by DWARF's */
+        unsigned n_of_dwarf;
+        const char *const *names;  /* by our number, as debuggers have them; NULL: no register */
+        uint64_t preserved;        /* bits by our number: a function gives them back as they were */
+        unsigned return_register;  /* our number of what has the return address: PC or LR */
+        uint64_t end;              /* addresses of programs are below */
+        bool is_record_last;       /* saved frame pointer and return address end a frame */
+        bool hides_callers;        /* a method that was replaced does (perf/osr-callers.h) */
+        bool ends_signals_in_vdso; /* what returns from a handler is there, without rules */
+} Machine;
+
+/* By uname(2)'s name, as perf notes it; NULL: callers are not found there. */
+const Machine *machine_find(const char *name);
+
+/* Our number of DWARF's register NUMBER; N_REGISTERS or more: it is not kept. */
+static inline uint64_t machine_of_dwarf(const Machine *machine, uint64_t number)
+{
+        return number < machine->n_of_dwarf ? machine->of_dwarf[number] : N_REGISTERS;
+}
+
+/* VALUE as an address of code: arm64 signs return addresses, in the bits above addresses. */
+static inline uint64_t machine_code_address(const Machine *machine, uint64_t value)
+{
+        const uint64_t of_kernel = UINT64_C(1) << 55;
+
+        return machine->return_register == REGISTER_LR && !(value & of_kernel)
+                       ? value & (machine->end - 1)
+                       : value;
+}
