@@ -32,6 +32,8 @@ typedef struct CallFrame {
         FrameRule cfa;
         FrameRule registers[N_REGISTERS]; /* PC: not where the return address is in LR */
         bool is_signal; /* the program was interrupted in the caller, by a signal */
+        bool has_more;  /* the CFA is not the end: how far above it is the caller's SP is not known
+                         */
 } CallFrame;
 
 /*

@@ -360,11 +360,11 @@ FrameCodeKind frame_code_read_arm64(const MethodCode *code, size_t at, bool is_l
         if (is_leaf && at % N_BYTES == 0 && frame_read_end(code, at, ret))
                 return ret->registers[REGISTER_FP].kind == FRAME_RULE_SAME ? FRAME_CODE_HIDDEN
                                                                            : FRAME_CODE_RULES;
-        if (code->is_continued)
-                return FRAME_CODE_POINTER;
         if (code->is_stub)
                 return FRAME_CODE_UNKNOWN;
         frame_begin(ret);
+        /* It begins as if it were called, below the frame that is there already. */
+        ret->has_more = code->is_continued;
         for (i = 0; i < at && !is_body; i += N_BYTES) {
                 const A64Instruction next = instruction_read_next(code, i, &number);
 

@@ -17,8 +17,8 @@
 typedef struct MethodCode {
         const uint8_t *bytes; /* of the whole method */
         size_t n;
-        /* Code that continues a frame that is there already (OSR): its first instructions mean
-         * something else. */
+        /* Code that continues a frame that is there already (OSR): on x86-64 its first
+         * instructions mean something else. */
         bool is_continued;
         /* Code of the runtime that only jumps to a method; of which BYTES are the next ones. */
         bool is_stub;

@@ -63,6 +63,7 @@ static const Machine MACHINES[] = {
                                         BIT(REGISTER_LR),
                            .return_register = REGISTER_LR,
                            .end = BIT(48),
+                           .perf_registers = "x19,x20,x21,x22,x23,x24,x25,x26,x27,x28,x29,lr,sp,pc",
                            .ends_signals_in_vdso = true},
 };
 

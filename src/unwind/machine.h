@@ -36,13 +36,15 @@ typedef struct Machine {
         unsigned n_of_perf;      /* length of OF_PERF */
         const uint8_t *of_dwarf; /* our number by DWARF's */
         unsigned n_of_dwarf;
-        const char *const *names;  /* by our number, as debuggers have them; NULL: no register */
-        uint64_t preserved;        /* bits by our number: a function gives them back as they were */
-        unsigned return_register;  /* our number of what has the return address: PC or LR */
-        uint64_t end;              /* addresses of programs are below */
-        bool is_record_last;       /* saved frame pointer and return address end a frame */
-        bool hides_callers;        /* a method that was replaced does (perf/osr-callers.h) */
-        bool ends_signals_in_vdso; /* what returns from a handler is there, without rules */
+        const char *const *names; /* by our number, as debuggers have them; NULL: no register */
+        uint64_t preserved;       /* bits by our number: a function gives them back as they were */
+        unsigned return_register; /* our number of what has the return address: PC or LR */
+        uint64_t end;             /* addresses of programs are below */
+        const char *perf_registers; /* to be asked of perf (--user-regs) where not all events have
+                                     * copies; NULL: perf records all */
+        bool is_record_last;        /* saved frame pointer and return address end a frame */
+        bool hides_callers;         /* a method that was replaced does (perf/osr-callers.h) */
+        bool ends_signals_in_vdso;  /* what returns from a handler is there, without rules */
 } Machine;
 
 /* By uname(2)'s name, as perf notes it; NULL: callers are not found there. */

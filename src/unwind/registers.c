@@ -313,6 +313,8 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const
             (caller.values[REGISTER_SP] < registers->values[REGISTER_SP] ||
              (caller.values[REGISTER_SP] == registers->values[REGISTER_SP] && !is_leaf)))
                 return REGISTERS_END;
+        if (frame->has_more)
+                caller.known &= ~(UINT64_C(1) << REGISTER_SP);
         *registers = caller;
         return frame->is_signal ? REGISTERS_SIGNAL : REGISTERS_CALLER;
 }

@@ -495,9 +495,36 @@ static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, siz
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
 }
 
+/* The caller of the leaf of SAMPLE, if that still has it in LR, and perf has recorded that; else
+ * the mark. */
+static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
+                                       const PerfSample *sample)
+{
+        const uint64_t address = walk->callers[0];
+        const SpaceMapping *mapping =
+                address_spaces_find(walk->spaces, sample->pid, sample->time, address);
+        FrameCodeKind kind = FRAME_CODE_UNKNOWN;
+        Registers registers;
+        CallFrame frame;
+
+        if (!sample->regs || !mapping)
+                return STACK_HIDDEN_MARK;
+        registers_from_perf(walk->machine, event->attr.sample_regs_user, sample->regs, &registers);
+        if (!stack_walk_is_code_in_lr(walk, sample, &registers))
+                return STACK_HIDDEN_MARK;
+        if (stack_walk_is_compiled(walk, mapping))
+                kind = stack_walk_find_code(walk, sample, mapping, address, true, &frame);
+        else if (call_frames_find(walk->frames, sample->pid, mapping, address, &frame) ==
+                 FRAMES_FOUND)
+                kind = FRAME_CODE_HIDDEN;
+        return kind == FRAME_CODE_HIDDEN && call_frame_is_leaf(&frame, walk->machine)
+                       ? machine_code_address(walk->machine, registers.values[REGISTER_LR])
+                       : STACK_HIDDEN_MARK;
+}
+
 /* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
-static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfSample *sample, size_t n,
-                                     size_t first)
+static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
+                                     const PerfSample *sample, size_t n, size_t first)
 {
         size_t i;
 
@@ -506,8 +533,11 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfSample *sample, 
                         continue;
                 memmove(walk->callers + i + 2, walk->callers + i + 1,
                         (n - i - 1) * sizeof(*walk->callers));
-                walk->callers[++i] = STACK_HIDDEN_MARK;
+                walk->callers[i + 1] =
+                        i == 0 ? stack_walk_leaf_caller(walk, event, sample) : STACK_HIDDEN_MARK;
                 n++;
+                /* A caller can hide its own one. */
+                i += walk->callers[i + 1] == STACK_HIDDEN_MARK;
         }
         return n;
 }
@@ -525,8 +555,8 @@ static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t
  * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
  * last one.
  */
-static size_t stack_walk_continue(StackWalk *walk, const PerfSample *sample, size_t n,
-                                  const uint64_t *chain, size_t n_chain, size_t n_frames)
+static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
+                                  size_t n, const uint64_t *chain, size_t n_chain, size_t n_frames)
 {
         const size_t n_copied = n;
         bool is_torn;
@@ -544,7 +574,7 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfSample *sample, siz
                 return n;
         }
         is_torn = n_frames < walk->max_frames && stack_walk_is_torn(walk, sample, n);
-        n = stack_walk_mark_hidden(walk, sample, n, last);
+        n = stack_walk_mark_hidden(walk, event, sample, n, last);
         if (is_torn)
                 walk->callers[n++] = STACK_TORN_MARK;
         else if (n_frames >= walk->max_frames)
@@ -554,9 +584,9 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfSample *sample, siz
 
 /* A sample by frame pointers without a copy of its stack. CHAIN: the program's part, of N frames,
  * which begins after BEGIN words. */
-static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfSample *sample,
-                                       const uint64_t *chain, size_t n, uint64_t begin,
-                                       const uint64_t **ret_chain, size_t *ret_n)
+static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfAttr *event,
+                                       const PerfSample *sample, const uint64_t *chain, size_t n,
+                                       uint64_t begin, const uint64_t **ret_chain, size_t *ret_n)
 {
         size_t n_marked = n;
         bool is_torn;
@@ -565,7 +595,7 @@ static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfSample *sample
                 return WALK_UNCHANGED;
         memcpy(walk->callers, chain, n * sizeof(*chain));
         is_torn = stack_walk_is_torn(walk, sample, n);
-        n_marked = stack_walk_mark_hidden(walk, sample, n, 0);
+        n_marked = stack_walk_mark_hidden(walk, event, sample, n, 0);
         if (is_torn)
                 walk->callers[n_marked++] = STACK_TORN_MARK;
         if (n_marked == n)
@@ -591,9 +621,9 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         if (copied)
                 n_callers = stack_walk_callers(walk, &copied->attr, &copy);
         if (!n_callers || walk->callers[0] != chain[0])
-                return stack_walk_mark(walk, sample, chain, n, begin, ret_chain, ret_n);
+                return stack_walk_mark(walk, event, sample, chain, n, begin, ret_chain, ret_n);
         if (walk->is_cut)
-                n_callers = stack_walk_continue(walk, sample, n_callers, chain, n,
+                n_callers = stack_walk_continue(walk, event, sample, n_callers, chain, n,
                                                 n + (begin ? (size_t)begin - 1 : 0));
         return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
 }

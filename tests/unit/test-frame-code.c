@@ -283,7 +283,7 @@ START_TEST(test_arm64_places)
 }
 END_TEST
 
-/* In a call, and in code that continues another frame: its end alone is as that of a method. */
+/* In a call, and in code that continues another frame. */
 START_TEST(test_arm64_callers)
 {
         static const uint32_t WORDS[] = {STP_FP_32, MOV_FP_SP, BL, LDP_FP_32, ADD_SP_48, RET, 0};
@@ -294,11 +294,12 @@ START_TEST(test_arm64_callers)
         ck_assert_uint_eq(frame.cfa.number, REGISTER_FP);
         ck_assert_int_eq(frame_code_read_arm64(&code, 4 - 1, false, &frame), FRAME_CODE_UNKNOWN);
         code.is_continued = true;
-        ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4 - 1, false, &frame),
-                         FRAME_CODE_POINTER);
-        ck_assert_int_eq(frame_code_read_arm64(&code, 4, true, &frame), FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4 - 1, false, &frame), FRAME_CODE_RULES);
+        ck_assert(frame.has_more);
+        ck_assert_int_eq(frame_code_read_arm64(&code, 0, true, &frame), FRAME_CODE_HIDDEN);
+        ck_assert(frame.has_more && frame.registers[REGISTER_LR].kind == FRAME_RULE_SAME);
         ck_assert_int_eq(frame_code_read_arm64(&code, 3 * 4, true, &frame), FRAME_CODE_RULES);
-        ck_assert_int_eq(frame.cfa.offset, 80);
+        ck_assert(!frame.has_more && frame.cfa.offset == 80);
 }
 END_TEST
 
