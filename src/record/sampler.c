@@ -307,6 +307,10 @@ static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *
 
 static void sampler_add_events(const SamplerSettings *settings, GPtrArray *argv)
 {
+        const Machine *machine = stack_walk_machine(NULL);
+
+        if (sampler_source(settings) != STACKS_BY_COPIES && machine && machine->perf_registers)
+                g_ptr_array_add(argv, g_strconcat("--user-regs=", machine->perf_registers, NULL));
         g_ptr_array_add(argv, sampler_source(settings) == STACKS_BY_COPIES
                                       ? g_strdup_printf("--call-graph=dwarf,%u",
                                                         sampler_copy_size(settings))
