@@ -31,6 +31,8 @@ CALLERS = {
     # Precompiled: without a rundown in the trace it has no name.
     'Osr.Main': {'System.Environment.CallEntryPoint', '[System.Private.CoreLib.dll]'},
 }
+# The same by .NET 10, whose native code calls Main.
+CALLERS_10 = CALLERS | {'Osr.Main': {'[libcoreclr.so]'}, 'Osr.Async': {'Osr.AsyncOuter.async#13'}}
 OUTPUTS = 'folded', 'speedscope.json', 'svg', 'html'
 
 
@@ -65,12 +67,34 @@ def check_edges(tap, stacks, what, least):
     return right, unknown
 
 
+def check_arm64(tap, programs, directory, name):
+    """Recordings of arm64, on any machine: no caller is hidden by OSR there."""
+    data, trace = unpack(directory, name + '.data'), unpack(directory, name + '.nettrace')
+    output = directory / f'{name}.folded'
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '--force', '-o', output)
+    tap.check(done.returncode == 0 and 'OSR' not in done.stderr, f'{name}: it is named', done.stderr)
+    stacks = perftool.folded(output.read_text())
+    # The code of the methods is not in the recording: in their first and last instructions a caller is skipped.
+    skipped = {callee: {other for one in callers for other in CALLERS_10.get(one, ())} for callee, callers in CALLERS_10.items()}
+    found = list(edges(stacks))
+    right, unknown, far = (sum(count for caller, callee, count in found if fits(caller, callee)) for fits in (
+        lambda caller, callee: caller in CALLERS_10[callee], lambda caller, _: caller == UNKNOWN,
+        lambda caller, callee: caller in skipped[callee] - CALLERS_10[callee]))
+    tap.check(right + far == sum(count for _, _, count in found) and right > 400 and 100 * far <= right,
+              f'{name}: no caller is wrong ({right} right, {far} farther away)', found)
+    tap.check(unknown == 0, f'{name}: each caller is known')
+    n, roots = sum(stacks.values()), sum(count for stack, count in stacks.items() if 'Osr.Main' in map(method, stack))
+    tap.check(3 * roots > n, f'{name}: {roots} of {n} stacks lead to Main')
+
+
 def run(tap, programs, directory, _):
     reason = perftool.missing(programs)
     if reason:
         tap.skip('methods that were replaced on the stack', reason)
         return
     directory = pathlib.Path(directory)
+    for name in 'arm64-copies', 'arm64-frames':
+        check_arm64(tap, programs, directory, name)
     for name in 'copies', 'frames':
         data, trace = unpack(directory, name + '.data'), unpack(directory, name + '.nettrace')
         files = {ending: directory / f'{name}.{ending}' for ending in OUTPUTS}
