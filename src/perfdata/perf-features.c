@@ -162,8 +162,3 @@ const char *perf_features_machine(const PerfFeatures *features)
 {
         return features && features->machine ? features->machine : OWN_MACHINE;
 }
-
-bool perf_features_is_of(const PerfFeatures *features, const char *machine)
-{
-        return !strcmp(perf_features_machine(features), machine);
-}

@@ -58,6 +58,5 @@ void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const ui
 
 /* "x86_64"; of a recording that does not note it, or of NULL, that of this program. */
 const char *perf_features_machine(const PerfFeatures *features);
-bool perf_features_is_of(const PerfFeatures *features, const char *machine);
 /* The build id of the file PATH; NULL: it is not known. */
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path);
