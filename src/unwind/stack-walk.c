@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <string.h>
 
-
 /* Places in files of which it is remembered whether native code there keeps a frame pointer. */
 #define MAX_HIDING (1u << 20)
 enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
