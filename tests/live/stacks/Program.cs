@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Threads whose stacks are known: each is in a chain of three methods, and waits at its end, computes there, or is in
-// native code that was called from there; the chain of another one is 10,000 calls deep, and one is of methods that await
-// each other, of which the innermost continues again and again. `Program THREADS` has so many that wait, and prints READY
-// and its own count when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has
-// gone on.
+// native code that was called from there. `Program THREADS` has so many that wait, and prints READY and its own count
+// when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has gone on.
+// `Program THREADS more` has two more: a chain of 10,000 calls, and methods that await each other, of which the innermost
+// continues again and again.
 using System;
 using System.Globalization;
 using System.Runtime.CompilerServices;
@@ -159,17 +159,20 @@ static class Program
     static int Main(string[] arguments)
     {
         var n = int.Parse(arguments[0], CultureInfo.InvariantCulture);
-        var threads = new Thread[n + 3];
+        var hasMore = arguments.Length > 1;
+        var threads = new Thread[hasMore ? n + 3 : n + 2];
+        var total = threads.Length + (hasMore ? 1 : 0);
 
-        left = threads.Length + 1;
+        left = total;
         for (var i = 0; i < n; i++)
             threads[i] = new Thread(WaitOuter) { Name = "waits" };
         threads[n] = new Thread(ComputeOuter) { Name = "computes" };
         threads[n + 1] = new Thread(NativeOuter) { Name = "native" };
-        threads[n + 2] = new Thread(DeepOuter, 4 << 20) { Name = "deep" };
+        if (hasMore)
+            threads[n + 2] = new Thread(DeepOuter, 4 << 20) { Name = "deep" };
         foreach (var thread in threads)
             thread.Start();
-        var awaits = AwaitOuter();
+        var awaits = hasMore ? AwaitOuter() : Task.CompletedTask;
         Arrived.Wait();
         Console.WriteLine("READY");
         while (Console.In.ReadLine() is { } line)
@@ -183,6 +186,6 @@ static class Program
         foreach (var thread in threads)
             thread.Join();
         awaits.Wait();
-        return ended == threads.Length + 1 ? 0 : 1;
+        return ended == total ? 0 : 1;
     }
 }
