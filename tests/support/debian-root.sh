@@ -91,6 +91,10 @@ in_root()
                 fi
                 cd "$root"
                 mount -t proc proc proc
+                # The settings of the machine are no part of the root. The last pid is of the namespace.
+                mount --bind proc/sys proc/sys
+                mount --bind proc/sys/kernel/ns_last_pid proc/sys/kernel/ns_last_pid
+                mount -o remount,bind,ro proc/sys
                 mount -t sysfs -o ro sysfs sys
                 mount --rbind /dev dev
                 mount -t tmpfs -o mode=1777 tmpfs dev/shm
@@ -151,6 +155,17 @@ use_layer()
         mkdir -p "$layer"/{upper,work,root}
 }
 
+# A package that is installed in the root cannot set the machine.
+check_settings_kept()
+{
+        # shellcheck disable=SC2016
+        in_root own bash -euc 'for file in fs/suid_dumpable kernel/core_pattern vm/swappiness net/ipv4/ip_forward; do
+                        test -e "/proc/sys/$file"
+                        test ! -w "/proc/sys/$file"
+                done
+                test -w /proc/sys/kernel/ns_last_pid' || die 'a process in the root can write /proc/sys'
+}
+
 # Makes the root, in DIR if that is given: then it stays, and is used again.
 open_root()
 {
@@ -171,6 +186,7 @@ open_root()
                 heading "a root of $release"
                 make_root "$release"
         fi
+        check_settings_kept
 }
 
 # Waits until FILE exists; "": not at all. The script that started this one makes it, unless that has ended.
