@@ -28,7 +28,7 @@ import test_plain  # pylint: disable=wrong-import-position
 
 INSIDE = 'CLRSYM_TEST_INSIDE'
 USER = 1654
-# s: the attacher reports after 8 s what it cannot attach.
+# s, where no name is wanted: the attacher reports after 8 s what it cannot attach.
 ENOUGH = 12
 # Bodies in the perf map of the program.
 LEAST = 10
@@ -117,19 +117,22 @@ def check_manifest(tap, pod):
                   f'{row["name"]}: its volumes exist')
 
 
-def try_out(image, program, commands):
-    """(names that are wrong or missing, all names, what the attacher printed), by the program's pid on the node."""
+def try_out(image, program, commands, patience=live.TIMEOUT):
+    """(names that are wrong or missing, all names, what the attacher printed), by the program's pid on the node. PATIENCE: s."""
     (daemon, of_daemon), (attach, of_attach) = commands['daemon'], commands['attach']
     with open(image.shared / 'log', 'w', encoding='utf-8') as log, \
             live.child(image.command(of_daemon, *daemon), stderr=log) as serving:
         live.wait_for('the daemon', (image.shared / 'clrsym/query').exists, serving)
         with live.child(image.command(of_attach, *attach), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as attaching:
-            deadline = time.monotonic() + ENOUGH
-            while time.monotonic() < deadline and not image.run(of_daemon, 'clrsym', 'ps', '--json').stdout:
+            deadline = time.monotonic() + patience
+            while not (listed := image.run(of_daemon, 'clrsym', 'ps', '--json').stdout) and time.monotonic() < deadline:
                 time.sleep(0.2)
+            if listed:
+                # The process is listed from its first event on: this waits for the end of its rundown.
+                image.run(of_attach, 'clrsym', 'attach', f'--wait={patience}', program.pid)
             program.burst()
             bodies = program.bodies()
-            done = image.run(of_daemon, 'clrsym', 'resolve', '--json', '--wait=5', '--pid', program.pid,
+            done = image.run(of_daemon, 'clrsym', 'resolve', '--json', f'--wait={patience}', '--pid', program.pid,
                              text=''.join(f'{start:#x}\n' for start in bodies))
             answers = list(map(json.loads, done.stdout.splitlines()))
             image.run(of_attach, 'clrsym', 'detach', '--all')
@@ -148,7 +151,7 @@ def check_capabilities(tap, root, directory, commands):
     for name, (command, capabilities) in commands.items():
         for dropped in sorted(capabilities):
             with Elsewhere(assembly).running() as program:
-                bad, n, text = try_out(Image(root, directory), program, {**commands, name: (command, capabilities - {dropped})})
+                bad, n, text = try_out(Image(root, directory), program, {**commands, name: (command, capabilities - {dropped})}, ENOUGH)
             tap.check(len(bad) == n > LEAST, f'{name} needs {dropped}', f'{n - len(bad)} of {n} names')
             tap.note(f'without {dropped}, {name}: {text.strip() or "no message"}; {bad[0] and bad[0][1]["status"] if bad else ""}')
 
