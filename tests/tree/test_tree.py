@@ -3,7 +3,6 @@
 """What holds for the source tree itself: the rooms and their order, file sizes, type names, manual pages,
 and that tests/install installs whatever a test may skip for. Reads files only."""
 
-import fnmatch
 import pathlib
 import re
 import shutil
@@ -55,22 +54,6 @@ def unlisted_tests():
     return sorted(tests ^ runtimes.TESTS.keys())
 
 
-def badly_packaged():
-    """Manual pages and units that are not in exactly one of the packages in debian/."""
-    patterns = [line for path in sorted((rooms.ROOT / 'debian').glob('*.install'))
-                for line in path.read_text(encoding='utf-8').split()]
-
-    def packages_of(path):
-        return [pattern for pattern in patterns
-                if fnmatch.fnmatch(path, pattern) or path.startswith(pattern + '/')]
-
-    pages = re.findall(r"'([\w.-]+\.[1-8])'", rooms.read('man/meson.build'))
-    units = re.findall(r"'([\w@-]+\.(?:service|socket))'", rooms.read('systemd/meson.build'))
-    paths = [f'usr/share/man/man{page[-1]}/{page}' for page in pages] + \
-            ['${env:unit_dir}/' + unit for unit in units]
-    return [path for path in paths if len(packages_of(path)) != 1] if pages and units else ['none']
-
-
 def linted_pages():
     """What mandoc finds wrong with the manual pages."""
     if not shutil.which('mandoc'):
@@ -118,7 +101,6 @@ def check(tap, tree, files):
     tap.equal(unlisted_tests(), [], 'each test with a .NET program is in the table of runtimes')
     tap.equal(odd_pages(), [], 'no line of a manual page is dropped, or is a macro that is shown')
     tap.equal(linted_pages(), [], 'mandoc finds nothing wrong with a manual page')
-    tap.equal(badly_packaged(), [], 'each manual page and unit is in one Debian package')
 
 
 def main():
