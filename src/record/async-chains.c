@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define NO_CHAIN UINT32_MAX
 /* Contexts of a thread, and threads of a process; more are not real. */
@@ -15,6 +16,12 @@
 #define MAX_CHAIN 1024u
 /* States of a context that get the methods that begin to await it. */
 #define MAX_APPENDED 4096u
+/* Bytes of a segment; a larger one is not ours. */
+#define MAX_SEGMENT (2 * ASYNC_LOG_SEGMENT_BYTES)
+/* us between looks at a log that is awaited. */
+#define PAUSE (50 * G_TIME_SPAN_MILLISECOND)
+/* Frames of all chains from which on those that no state has are left out. */
+#define COMPACT_FRAMES (ASYNC_CHAINS_MAX_FRAMES / 4)
 
 /* From TIME on. */
 typedef struct AsyncState {
@@ -35,23 +42,29 @@ typedef struct AsyncThread {
         uint64_t last;   /* time of the last event */
 } AsyncThread;
 
-/* The log that is read. */
+/* A log that is read. */
 typedef struct AsyncReading {
-        AsyncChains *chains;
+        AsyncChains *chains; /* borrowed */
+        char *name;          /* owned: of the log */
+        uint32_t segment;    /* that is read, its number */
+        uint64_t offset;     /* bytes of it that were read */
         AsyncLengths lengths;
-        GHashTable *threads; /* int32_t tid -> owned AsyncThread */
+        GHashTable *threads; /* owned: int32_t tid -> owned AsyncThread */
         unsigned n_gaps;
         int64_t clock_ahead;
         int32_t pid;
-        bool is_complete;
+        uint64_t known; /* ns: all events before have come, unless there was a gap after */
+        bool is_over;   /* no more entries come */
+        bool is_late;   /* it is not waited for */
 } AsyncReading;
 
 struct AsyncChains {
-        GHashTable *processes; /* int32_t pid -> owned table of threads, as above */
+        char *directory;       /* owned */
+        GHashTable *readings;  /* owned: name of the log -> owned AsyncReading */
+        GHashTable *processes; /* int32_t pid -> borrowed AsyncReading */
         GArray *rows;          /* owned, of AsyncChain */
         GArray *addresses;     /* owned, of uint64_t */
         GHashTable *numbers;   /* owned AsyncKey -> number of the chain */
-        uint64_t n_bytes;      /* that were read */
         uint64_t n_states;     /* of all threads */
 };
 
@@ -272,6 +285,12 @@ static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const 
 static void async_reading_take(AsyncReading *reading, const AsyncLogEntry *entry,
                                const uint8_t *bytes, AsyncStack *stack)
 {
+        if (reading->is_over) {
+                /* Another worker goes on. */
+                reading->is_over = false;
+                reading->known = 0;
+                reading->n_gaps++;
+        }
         switch ((AsyncLogKind)entry->kind) {
         case ASYNC_LOG_BUFFER:
                 async_reading_take_buffer(reading, entry->tid, bytes, (size_t)entry->n, stack);
@@ -279,105 +298,163 @@ static void async_reading_take(AsyncReading *reading, const AsyncLogEntry *entry
         case ASYNC_LOG_GAP:
                 reading->n_gaps++;
                 break;
+        case ASYNC_LOG_FLUSHED:
+                reading->known = MAX(reading->known, entry->time);
+                reading->is_late = false;
+                break;
         case ASYNC_LOG_END:
-                reading->is_complete = true;
+                reading->known = UINT64_MAX;
+                reading->is_over = true;
+                break;
+        case ASYNC_LOG_CLOSED:
+                reading->is_over = true;
                 break;
         }
 }
 
-/* What came after the last buffers is not known: the last event is the last time of a state. */
-static void async_reading_end(AsyncReading *reading)
+/* Returns how many of the N BYTES are read: the last entry may not be whole yet. */
+static size_t async_reading_take_entries(AsyncReading *reading, const char *bytes, size_t n)
+{
+        g_autofree AsyncStack *stack = g_new(AsyncStack, 1);
+        AsyncLogEntry entry;
+        size_t at = 0;
+
+        while (n - at >= sizeof(entry)) {
+                memcpy(&entry, bytes + at, sizeof(entry));
+                if (entry.n > n - at - sizeof(entry))
+                        break;
+                at += sizeof(entry);
+                reading->pid = entry.pid;
+                reading->clock_ahead = entry.clock_ahead;
+                async_reading_take(reading, &entry, (const uint8_t *)bytes + at, stack);
+                at += (size_t)entry.n;
+        }
+        /* Of two logs of a pid, the one that goes on. */
+        if (at)
+                g_hash_table_insert(reading->chains->processes, GINT_TO_POINTER(reading->pid),
+                                    reading);
+        return at;
+}
+
+/* Reads the rest of the segment. Returns the bytes that are not whole entries. */
+static uint64_t async_reading_read(AsyncReading *reading, const char *path)
+{
+        g_autofree char *bytes = NULL;
+        struct stat st;
+        gsize n = 0;
+
+        if (stat(path, &st) < 0 || (uint64_t)st.st_size <= reading->offset ||
+            (uint64_t)st.st_size > MAX_SEGMENT || !g_file_get_contents(path, &bytes, &n, NULL) ||
+            n <= reading->offset)
+                return 0;
+        reading->offset += async_reading_take_entries(reading, bytes + reading->offset,
+                                                      n - (size_t)reading->offset);
+        return n - reading->offset;
+}
+
+static void async_reading_update(AsyncReading *reading)
+{
+        const char *directory = reading->chains->directory;
+        uint32_t first, end;
+
+        async_log_find(directory, reading->name, &first, &end);
+        for (reading->segment = MAX(reading->segment, first); reading->segment < end;
+             reading->segment++) {
+                g_autofree char *path =
+                        async_log_segment(directory, reading->name, reading->segment);
+                const uint64_t n_rest = async_reading_read(reading, path);
+
+                /* The newest one is still written. */
+                if (reading->segment + 1 == end)
+                        break;
+                reading->n_gaps += n_rest > 0;
+                reading->offset = 0;
+                unlink(path);
+        }
+}
+
+static void async_reading_free(gpointer data)
+{
+        AsyncReading *reading = data;
+        GHashTable *processes = reading->chains->processes;
+
+        if (g_hash_table_lookup(processes, GINT_TO_POINTER(reading->pid)) == reading)
+                g_hash_table_remove(processes, GINT_TO_POINTER(reading->pid));
+        g_hash_table_unref(reading->threads);
+        g_free(reading->name);
+        g_free(reading);
+}
+
+/* Adds a reading for the log of the file NAME, a segment. */
+static void async_chains_add(AsyncChains *chains, const char *name)
+{
+        const char *end = strrchr(name, '.');
+        g_autofree char *log = end ? g_strndup(name, (gsize)(end - name)) : NULL;
+        AsyncReading *reading;
+
+        if (!log || g_hash_table_contains(chains->readings, log))
+                return;
+        reading = g_new0(AsyncReading, 1);
+        reading->chains = chains;
+        reading->name = g_steal_pointer(&log);
+        async_lengths_init(&reading->lengths);
+        reading->threads = g_hash_table_new_full(NULL, NULL, NULL, async_thread_free);
+        g_hash_table_insert(chains->readings, reading->name, reading);
+}
+
+void async_chains_update(AsyncChains *chains)
+{
+        g_autoptr(GDir) files = g_dir_open(chains->directory, 0, NULL);
+        GHashTableIter iter;
+        gpointer reading;
+        const char *name;
+
+        while (files && (name = g_dir_read_name(files)))
+                async_chains_add(chains, name);
+        g_hash_table_iter_init(&iter, chains->readings);
+        while (g_hash_table_iter_next(&iter, NULL, &reading))
+                async_reading_update(reading);
+}
+
+/* Have all events before TIME come? IS_LAST: logs for which that is false are late. */
+static bool async_chains_have(AsyncChains *chains, uint64_t time, bool is_last)
 {
         GHashTableIter iter;
         gpointer value;
+        bool all = true;
 
-        g_hash_table_iter_init(&iter, reading->threads);
+        g_hash_table_iter_init(&iter, chains->readings);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                AsyncThread *thread = value;
+                AsyncReading *reading = value;
+                const bool is_waited_for =
+                        !reading->is_over && !reading->is_late && reading->known < time;
 
-                if (reading->is_complete && thread->n_gaps == reading->n_gaps)
-                        continue;
-                thread->n_contexts = 0;
-                async_thread_note(thread, thread->last);
+                all &= !is_waited_for;
+                reading->is_late |= is_waited_for && is_last;
+        }
+        return all;
+}
+
+bool async_chains_await(AsyncChains *chains, uint64_t time, int64_t limit)
+{
+        const gint64 deadline = g_get_monotonic_time() + limit;
+
+        for (;;) {
+                const bool is_last = g_get_monotonic_time() >= deadline;
+
+                async_chains_update(chains);
+                if (async_chains_have(chains, time, is_last))
+                        return true;
+                if (is_last)
+                        return false;
+                g_usleep(PAUSE);
         }
 }
 
-static void async_chains_read(AsyncChains *chains, const char *path)
+/* How many states of THREAD are at TIME or before. */
+static guint async_thread_find(const AsyncThread *thread, uint64_t time)
 {
-        AsyncReading reading = {.chains = chains};
-        g_autofree AsyncStack *stack = g_new(AsyncStack, 1);
-        g_autofree char *bytes = NULL;
-        AsyncLogEntry entry;
-        struct stat st;
-        gsize n = 0, at = 0;
-
-        if (stat(path, &st) < 0 ||
-            (uint64_t)st.st_size > ASYNC_CHAINS_MAX_BYTES - chains->n_bytes ||
-            !g_file_get_contents(path, &bytes, &n, NULL))
-                return;
-        chains->n_bytes += MIN(n, ASYNC_CHAINS_MAX_BYTES - chains->n_bytes);
-        async_lengths_init(&reading.lengths);
-        reading.threads = g_hash_table_new_full(NULL, NULL, NULL, async_thread_free);
-        while (n - at >= sizeof(entry)) {
-                memcpy(&entry, bytes + at, sizeof(entry));
-                at += sizeof(entry);
-                if (entry.n > n - at)
-                        break;
-                reading.pid = entry.pid;
-                reading.clock_ahead = entry.clock_ahead;
-                async_reading_take(&reading, &entry, (const uint8_t *)bytes + at, stack);
-                at += (gsize)entry.n;
-        }
-        async_reading_end(&reading);
-        g_hash_table_replace(chains->processes, GINT_TO_POINTER(reading.pid), reading.threads);
-}
-
-AsyncChains *async_chains_new(const char *directory)
-{
-        g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
-        AsyncChains *chains;
-        const char *name;
-
-        if (!files)
-                return NULL;
-        chains = g_new0(AsyncChains, 1);
-        chains->processes =
-                g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_unref);
-        chains->rows = g_array_new(FALSE, FALSE, sizeof(AsyncChain));
-        chains->addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-        chains->numbers = g_hash_table_new_full(async_key_hash, async_key_equal, g_free, NULL);
-        while ((name = g_dir_read_name(files))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
-
-                async_chains_read(chains, path);
-        }
-        return chains;
-}
-
-void async_chains_free(AsyncChains *chains)
-{
-        if (!chains)
-                return;
-        g_hash_table_unref(chains->processes);
-        g_hash_table_unref(chains->numbers);
-        g_array_unref(chains->rows);
-        g_array_unref(chains->addresses);
-        g_free(chains);
-}
-
-bool async_chains_are_empty(const AsyncChains *chains)
-{
-        return !chains->rows->len;
-}
-
-bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint64_t time,
-                       AsyncPlace *ret)
-{
-        GHashTable *threads = g_hash_table_lookup(chains->processes, GINT_TO_POINTER(pid));
-        const AsyncThread *thread =
-                threads ? g_hash_table_lookup(threads, GINT_TO_POINTER(tid)) : NULL;
-        guint low = 0, high = thread ? thread->states->len : 0;
-        const AsyncState *state;
+        guint low = 0, high = thread->states->len;
 
         while (low < high) {
                 const guint middle = low + (high - low) / 2;
@@ -387,9 +464,177 @@ bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint
                 else
                         high = middle;
         }
-        if (!low)
+        return low;
+}
+
+/* The state at TIME stays. Returns how many did not. */
+static guint async_thread_forget(AsyncThread *thread, uint64_t time)
+{
+        const guint n_before = async_thread_find(thread, time), n = n_before ? n_before - 1 : 0;
+        unsigned i;
+
+        if (n)
+                g_array_remove_range(thread->states, 0, n);
+        for (i = 0; i < thread->n_contexts; i++)
+                thread->contexts[i].first -= MIN(thread->contexts[i].first, n);
+        return n;
+}
+
+/* Nothing is continued, as in a thread that is not known. */
+static bool async_thread_is_empty(const AsyncThread *thread)
+{
+        return !thread->n_contexts &&
+               (!thread->states->len ||
+                (thread->states->len == 1 &&
+                 g_array_index(thread->states, AsyncState, 0).chain == NO_CHAIN));
+}
+
+static void async_reading_forget(AsyncReading *reading, uint64_t time)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, reading->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                AsyncThread *thread = value;
+
+                reading->chains->n_states -= async_thread_forget(thread, time);
+                /* The threads of a process that has ended continue nothing. */
+                if (!async_thread_is_empty(thread) && (!reading->is_over || thread->last >= time))
+                        continue;
+                reading->chains->n_states -= thread->states->len;
+                g_hash_table_iter_remove(&iter);
+        }
+}
+
+/* The chains that the states of a process have, by new numbers. */
+static uint32_t async_chains_move(AsyncChains *chains, const GArray *rows, const GArray *addresses,
+                                  uint32_t *moved, uint32_t number)
+{
+        AsyncChain row;
+
+        if (number == NO_CHAIN || moved[number] != NO_CHAIN)
+                return number == NO_CHAIN ? NO_CHAIN : moved[number];
+        row = g_array_index(rows, AsyncChain, number);
+        g_array_append_vals(chains->addresses, &g_array_index(addresses, uint64_t, row.first),
+                            row.n);
+        row.first = chains->addresses->len - row.n;
+        return moved[number] = async_chains_number(chains, &row);
+}
+
+static void async_thread_move(AsyncChains *chains, const GArray *rows, const GArray *addresses,
+                              uint32_t *moved, AsyncThread *thread)
+{
+        guint i;
+
+        for (i = 0; i < thread->states->len; i++) {
+                AsyncState *state = &g_array_index(thread->states, AsyncState, i);
+
+                state->chain = async_chains_move(chains, rows, addresses, moved, state->chain);
+        }
+        for (i = 0; i < thread->n_contexts; i++)
+                thread->contexts[i].chain = async_chains_move(chains, rows, addresses, moved,
+                                                              thread->contexts[i].chain);
+}
+
+static void async_chains_clear(AsyncChains *chains)
+{
+        chains->rows = g_array_new(FALSE, FALSE, sizeof(AsyncChain));
+        chains->addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        chains->numbers = g_hash_table_new_full(async_key_hash, async_key_equal, g_free, NULL);
+}
+
+/* Leaves out the chains that no state has. */
+static void async_chains_compact(AsyncChains *chains)
+{
+        g_autoptr(GArray) rows = chains->rows, addresses = chains->addresses;
+        g_autofree uint32_t *moved = g_new(uint32_t, rows->len);
+        GHashTableIter iter, of_threads;
+        gpointer reading, thread;
+
+        memset(moved, 0xff, rows->len * sizeof(*moved));
+        g_hash_table_unref(chains->numbers);
+        async_chains_clear(chains);
+        g_hash_table_iter_init(&iter, chains->readings);
+        while (g_hash_table_iter_next(&iter, NULL, &reading)) {
+                g_hash_table_iter_init(&of_threads, ((AsyncReading *)reading)->threads);
+                while (g_hash_table_iter_next(&of_threads, NULL, &thread))
+                        async_thread_move(chains, rows, addresses, moved, thread);
+        }
+}
+
+void async_chains_forget(AsyncChains *chains, uint64_t time)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, chains->readings);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                AsyncReading *reading = value;
+                g_autofree char *path =
+                        async_log_segment(chains->directory, reading->name, reading->segment);
+
+                async_reading_forget(reading, time);
+                if (!reading->is_over || g_hash_table_size(reading->threads))
+                        continue;
+                unlink(path);
+                g_hash_table_iter_remove(&iter);
+        }
+        if (chains->addresses->len > COMPACT_FRAMES)
+                async_chains_compact(chains);
+}
+
+AsyncChains *async_chains_new(const char *directory)
+{
+        AsyncChains *chains;
+
+        if (access(directory, R_OK | X_OK) < 0)
+                return NULL;
+        chains = g_new0(AsyncChains, 1);
+        chains->directory = g_strdup(directory);
+        chains->readings = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, async_reading_free);
+        chains->processes = g_hash_table_new(NULL, NULL);
+        async_chains_clear(chains);
+        return chains;
+}
+
+void async_chains_free(AsyncChains *chains)
+{
+        if (!chains)
+                return;
+        g_hash_table_unref(chains->readings);
+        g_hash_table_unref(chains->processes);
+        g_hash_table_unref(chains->numbers);
+        g_array_unref(chains->rows);
+        g_array_unref(chains->addresses);
+        g_free(chains->directory);
+        g_free(chains);
+}
+
+bool async_chains_are_empty(const AsyncChains *chains)
+{
+        return !chains->rows->len;
+}
+
+/* Are all events of THREAD known at TIME? */
+static bool async_thread_is_known(const AsyncThread *thread, const AsyncReading *reading,
+                                  uint64_t time)
+{
+        return time < thread->last || (thread->n_gaps == reading->n_gaps && time < reading->known);
+}
+
+bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint64_t time,
+                       AsyncPlace *ret)
+{
+        const AsyncReading *reading = g_hash_table_lookup(chains->processes, GINT_TO_POINTER(pid));
+        const AsyncThread *thread =
+                reading ? g_hash_table_lookup(reading->threads, GINT_TO_POINTER(tid)) : NULL;
+        const guint n = thread ? async_thread_find(thread, time) : 0;
+        const AsyncState *state;
+
+        if (!n || !async_thread_is_known(thread, reading, time))
                 return false;
-        state = &g_array_index(thread->states, AsyncState, low - 1);
+        state = &g_array_index(thread->states, AsyncState, n - 1);
         if (state->chain == NO_CHAIN)
                 return false;
         *ret = (AsyncPlace){state->chain, state->n_done};

@@ -6,20 +6,21 @@
  * holder's workers
  *
  * A thread has a context for each chain that it continues; a continuation can run another one. The
- * innermost context counts. Where buffers are missing, and after the last one of a program that has
- * ended by itself, nothing is known.
+ * innermost context counts. Where buffers are missing, nothing is known; nor after the last event
+ * of a thread, until the log tells that all of its events have come.
+ *
+ * The logs are read while they are written. The segments that are read are removed, and what is too
+ * old for a question is forgotten: a recording without an end needs a bounded memory.
  */
 
 #include "attach/async-log.h"
 
 #include <stdbool.h>
 
-/* Bytes of all logs that are read; later ones are left out. */
-#define ASYNC_CHAINS_MAX_BYTES (UINT64_C(256) << 20)
 /* Frames of all chains that are distinct; later chains are left out. */
 #define ASYNC_CHAINS_MAX_FRAMES (1u << 22)
 
-/* Changes of all threads; what came later is not known. */
+/* Changes of all threads that are not forgotten; what came later is not known. */
 #define ASYNC_CHAINS_MAX_STATES (1u << 23)
 
 /* A distinct chain of a process. */
@@ -38,12 +39,23 @@ typedef struct AsyncPlace {
 
 typedef struct AsyncChains AsyncChains;
 
-/* Reads all logs in DIRECTORY. NULL: there is none. */
+/* Of the logs in DIRECTORY, of which none is read yet. NULL: there is no such directory. */
 AsyncChains *async_chains_new(const char *directory);
 /* NULL is fine. */
 void async_chains_free(AsyncChains *chains);
 
+/* Reads what has come, and removes the segments that are read. */
+void async_chains_update(AsyncChains *chains);
+/* No chain has been read. */
 bool async_chains_are_empty(const AsyncChains *chains);
+/*
+ * The same, until all events before TIME have come, for LIMIT us at most. False: events of a log
+ * have not; this log is not waited for again, until it tells of later events.
+ */
+bool async_chains_await(AsyncChains *chains, uint64_t time, int64_t limit);
+/* Nobody asks for what was before TIME, in ns of CLOCK_MONOTONIC. */
+void async_chains_forget(AsyncChains *chains, uint64_t time);
+
 /* False: thread TID of PID continued none at TIME, or it is not known. */
 bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint64_t time,
                        AsyncPlace *ret);

@@ -39,7 +39,11 @@ static void take_buffer(AsyncLog *log, unsigned kind, const uint8_t *bytes, size
         Record record = {.event = event_by_name("AsyncProfiler:AsyncEvents")};
         g_autoptr(GString) json = g_string_new(NULL);
 
-        async_log_add(log, kind % (ASYNC_LOG_END + 1), bytes, n);
+        kind %= ASYNC_LOG_CLOSED + 1;
+        if (kind == ASYNC_LOG_FLUSHED)
+                async_log_add_flushed(log, n);
+        else
+                async_log_add(log, kind, bytes, n);
         record.values[0].u = n;
         record.values[1] = (Value){.data = bytes, .n = (uint32_t)n};
         json_append_record(json, &record);
@@ -67,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         async_log_close(log);
         chains = async_chains_new(place.logs);
+        async_chains_update(chains);
         FUZZ_REQUIRE(fuzz_allocated() < before + MOST_FIXED + MOST_PER_BYTE * whole);
         for (tid = 0; tid < 4; tid++)
                 if (async_chains_find(chains, PID, (int32_t)tid, 1000, &found)) {
@@ -76,7 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         if (chain->n)
                                 FUZZ_REQUIRE(async_chain_addresses(chains, chain)[0] != 1);
                 }
+        async_chains_forget(chains, 1000);
+        async_chains_forget(chains, UINT64_MAX);
         async_chains_free(chains);
-        g_unlink(place.log_path);
+        log_place_clear(&place);
         return 0;
 }

@@ -33,9 +33,22 @@ static inline LogPlace log_place_new(const char *name)
         return place;
 }
 
+/* Removes all logs. */
+static inline void log_place_clear(const LogPlace *place)
+{
+        g_autoptr(GDir) files = g_dir_open(place->logs, 0, NULL);
+        const char *name;
+
+        while (files && (name = g_dir_read_name(files))) {
+                g_autofree char *path = g_build_filename(place->logs, name, NULL);
+
+                g_unlink(path);
+        }
+}
+
 static inline void log_place_remove(LogPlace *place)
 {
-        g_unlink(place->log_path);
+        log_place_clear(place);
         g_rmdir(place->logs);
         g_rmdir(place->directory);
         target_threads_free(place->threads);

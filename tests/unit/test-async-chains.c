@@ -168,6 +168,7 @@ static AsyncChains *chains_of(LogPlace *place, size_t n_steps)
         async_log_close(log);
         chains = async_chains_new(place->logs);
         ck_assert_ptr_nonnull(chains);
+        async_chains_update(chains);
         return chains;
 }
 
@@ -281,6 +282,103 @@ START_TEST(refuses_buffers)
 }
 END_TEST
 
+static unsigned count_segments(const LogPlace *place)
+{
+        uint32_t first, end;
+
+        async_log_find(place->logs, "77-1", &first, &end);
+        return end - first;
+}
+
+static bool is_continued(const AsyncChains *chains, uint64_t time)
+{
+        AsyncPlace place;
+
+        return async_chains_find(chains, PID, 1, time, &place);
+}
+
+/* A log without an end: what is known grows with it, and what is read or forgotten is gone. */
+START_TEST(goes_on)
+{
+        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
+        static const Step SUSPEND = {EVENT(SUSPEND), 1, 900, 0, {0}};
+        LogPlace place = place_new();
+        AsyncLog *log = async_log_open(place.path, place.threads, AHEAD);
+        g_autoptr(GByteArray) resume = buffer_of(&RESUME), suspend = buffer_of(&SUSPEND);
+        AsyncChains *chains = async_chains_new(place.logs);
+
+        async_chains_update(chains);
+        ck_assert_uint_eq(count_segments(&place), 0); /* nothing came yet */
+        async_log_add(log, ASYNC_LOG_BUFFER, resume->data, resume->len);
+        async_log_flush(log);
+        ck_assert(!async_chains_await(chains, 500, 0));
+        ck_assert(!is_continued(chains, 400));         /* it may have been suspended */
+        ck_assert(async_chains_await(chains, 500, 0)); /* not waited for again */
+        async_log_add_flushed(log, 500);
+        async_log_flush(log);
+        ck_assert(async_chains_await(chains, 500, 0));
+        ck_assert(is_continued(chains, 400) && !is_continued(chains, 500));
+        async_log_add(log, ASYNC_LOG_BUFFER, suspend->data, suspend->len);
+        async_log_add_flushed(log, 1000);
+        async_log_flush(log);
+        ck_assert(async_chains_await(chains, 1000, 0));
+        ck_assert(is_continued(chains, 100) && is_continued(chains, 899));
+        ck_assert(!is_continued(chains, 900));
+        async_chains_forget(chains, 300);
+        ck_assert(is_continued(chains, 300)); /* what went on at that time */
+        async_chains_forget(chains, 950);
+        ck_assert(!is_continued(chains, 300));
+        async_log_add(log, ASYNC_LOG_CLOSED, NULL, 0);
+        async_log_close(log);
+        async_chains_update(chains);
+        async_chains_forget(chains, 1000);
+        ck_assert_uint_eq(count_segments(&place), 0);
+        async_chains_free(chains);
+        log_place_remove(&place);
+}
+END_TEST
+
+/* Buffers that have no room are a gap; the reader makes room. */
+START_TEST(is_bounded)
+{
+        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
+        static const Step AFTER = {EVENT(RESUME_STACK), 1, 800, 0, {0x2000}};
+        const size_t n = 60000; /* bytes of a buffer that is not one */
+        LogPlace place = place_new();
+        AsyncLog *log = async_log_open(place.path, place.threads, AHEAD);
+        g_autoptr(GByteArray) resume = buffer_of(&RESUME), after = buffer_of(&AFTER);
+        g_autofree uint8_t *large = g_malloc0(n);
+        AsyncChains *chains = async_chains_new(place.logs);
+        unsigned i;
+
+        async_log_add(log, ASYNC_LOG_BUFFER, resume->data, resume->len);
+        for (i = 0; i < 2 * ASYNC_LOG_MAX_SEGMENTS * ASYNC_LOG_SEGMENT_BYTES / n; i++)
+                async_log_add(log, ASYNC_LOG_BUFFER, large, n);
+        async_log_add_flushed(log, 700);
+        async_log_flush(log);
+        ck_assert_uint_eq(count_segments(&place), ASYNC_LOG_MAX_SEGMENTS);
+        async_chains_update(chains);
+        ck_assert_uint_eq(count_segments(&place), 1);
+        ck_assert(!is_continued(chains, 600)); /* after the gap */
+        async_log_add(log, ASYNC_LOG_BUFFER, after->data, after->len);
+        async_log_add_flushed(log, 1000);
+        async_log_flush(log);
+        async_chains_update(chains);
+        ck_assert(is_continued(chains, 900));
+        ck_assert_uint_eq(count_segments(&place), 1);
+        async_log_close(log);
+        /* Another worker goes on where one ended without a word. */
+        log = async_log_open(place.path, place.threads, AHEAD);
+        async_log_add_flushed(log, 2000);
+        async_log_close(log);
+        async_chains_update(chains);
+        ck_assert(!is_continued(chains, 1500));
+        ck_assert_uint_eq(count_segments(&place), 1);
+        async_chains_free(chains);
+        log_place_remove(&place);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("async-chains");
@@ -290,6 +388,8 @@ Suite *suite_new(void)
         tcase_add_loop_test(tests, ends, 0, G_N_ELEMENTS(QUESTIONS));
         tcase_add_test(tests, lacks_threads);
         tcase_add_test(tests, refuses_buffers);
+        tcase_add_test(tests, goes_on);
+        tcase_add_test(tests, is_bounded);
         suite_add_tcase(suite, tests);
         return suite;
 }
