@@ -665,6 +665,12 @@ void attachment_want_horizon(const Attachment *attachment)
                 attachment_order(attachment, WORKER_PING);
 }
 
+void attachment_want_flush(const Attachment *attachment)
+{
+        if (attachment_is_held(attachment) && attachment->info.via == ATTACH_VIA_EVENTPIPE)
+                attachment_order(attachment, WORKER_FLUSH);
+}
+
 void attachment_resumed(Attachment *attachment)
 {
         if (attachment->info.state == ATTACHMENT_WAITING)

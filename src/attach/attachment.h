@@ -117,6 +117,8 @@ const AttachmentInfo *attachment_info(const Attachment *attachment);
 void attachment_rundown(Attachment *attachment, bool is_explicit);
 /* Somebody waits for later events: the daemon soon knows that there were none until now. */
 void attachment_want_horizon(const Attachment *attachment);
+/* Somebody waits for the async events that its threads have buffered. */
+void attachment_want_flush(const Attachment *attachment);
 /* The runtime that was WAITING has been resumed: all of its code is known. */
 void attachment_resumed(Attachment *attachment);
 /* Ends the attachment: FN is called with GONE. */

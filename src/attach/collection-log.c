@@ -25,10 +25,12 @@ typedef struct CollectionsBegun {
 } CollectionsBegun;
 
 struct CollectionLog {
-        TargetLog *file;        /* owned */
+        TargetLog *file;        /* owned; NULL: nobody wants collections */
         AsyncLog *async;        /* owned; NULL: nobody wants async events */
         NettraceReader *reader; /* owned; NULL: the stream is damaged */
         bool has_async;
+        uint64_t flushed;    /* ns: all async events before come; 0: nothing waits for that: */
+        uint64_t flushed_by; /* ns: none of these was written later */
         EventPipeSink sink;
         TargetThreads *threads; /* borrowed */
         CollectionsBegun collections, pauses;
@@ -56,7 +58,7 @@ static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigne
         entry.end = end;
         entry.tid = target_threads_find(log->threads, entry.tid);
         entry.pid = target_threads_pid(log->threads);
-        if (end > entry.begin)
+        if (log->file && end > entry.begin)
                 target_log_write(log->file, &entry, sizeof(entry));
         begun->n--;
         memmove(begun->entries + i, begun->entries + i + 1,
@@ -127,28 +129,41 @@ static void collection_log_take_all(CollectionLog *log)
                         async_log_add(log->async, ASYNC_LOG_GAP, NULL, 0);
 }
 
+/* The reader keeps events until none that is older can come. */
+static void collection_log_end_flush(CollectionLog *log)
+{
+        if (log->flushed && nettrace_reader_horizon(log->reader) >= log->flushed_by) {
+                async_log_add_flushed(log->async, log->flushed);
+                log->flushed = 0;
+        }
+        async_log_flush(log->async);
+}
+
 static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
 {
         CollectionLog *log = data;
 
         if (!log->reader)
                 return;
-        if (!nettrace_reader_push(log->reader, bytes, n, /* error= */ NULL))
+        if (!nettrace_reader_push(log->reader, bytes, n, /* error= */ NULL)) {
                 g_clear_pointer(&log->reader, nettrace_reader_free);
-        else
-                collection_log_take_all(log);
+                return;
+        }
+        collection_log_take_all(log);
+        collection_log_end_flush(log);
 }
 
 CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead)
 {
         TargetLog *file = target_log_open(path, COLLECTION_LOG_DIRECTORY, COLLECTION_LOG_MAX_BYTES);
+        AsyncLog *async = async_log_open(path, threads, clock_ahead);
         CollectionLog *log;
 
-        if (!file)
+        if (!file && !async)
                 return NULL;
         log = g_new0(CollectionLog, 1);
         log->file = file;
-        log->async = async_log_open(path, threads, clock_ahead);
+        log->async = async;
         log->threads = threads;
         log->sink = (EventPipeSink){collection_log_push, log};
         log->reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -162,6 +177,11 @@ CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int
         return log;
 }
 
+bool collection_log_wants_collections(const CollectionLog *log)
+{
+        return log->file != NULL;
+}
+
 bool collection_log_wants_async(const CollectionLog *log)
 {
         return log->async != NULL;
@@ -172,6 +192,12 @@ bool collection_log_has_async(const CollectionLog *log)
         return log->has_async;
 }
 
+void collection_log_add_flushed(CollectionLog *log, uint64_t time, uint64_t now)
+{
+        log->flushed = time;
+        log->flushed_by = now;
+}
+
 void collection_log_close(CollectionLog *log, bool is_complete)
 {
         if (!log)
@@ -179,9 +205,11 @@ void collection_log_close(CollectionLog *log, bool is_complete)
         if (log->reader) {
                 nettrace_reader_finish(log->reader);
                 collection_log_take_all(log);
-                if (is_complete)
-                        async_log_add(log->async, ASYNC_LOG_END, NULL, 0);
         }
+        if (log->has_async)
+                async_log_add(log->async,
+                              log->reader && is_complete ? ASYNC_LOG_END : ASYNC_LOG_CLOSED, NULL,
+                              0);
         async_log_close(log->async);
         nettrace_reader_free(log->reader);
         target_log_close(log->file);

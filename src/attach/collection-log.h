@@ -43,12 +43,17 @@ typedef struct CollectionLogEntry {
 typedef struct CollectionLog CollectionLog;
 
 /* PATH: of the attachment's file. THREADS: borrowed. CLOCK_AHEAD: ns by which the target's clock is
- * ahead of ours. NULL: nobody wants a log. */
+ * ahead of ours. NULL: nobody wants a log, neither of collections nor of async events. */
 CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead);
+/* False: the log is for async events only. */
+bool collection_log_wants_collections(const CollectionLog *log);
 /* Is there an async log beside it, which gets what the stream has of async events? */
 bool collection_log_wants_async(const CollectionLog *log);
 /* Has it got any? */
 bool collection_log_has_async(const CollectionLog *log);
+/* The target has written all async events before TIME, and did so before NOW, in ns of
+ * CLOCK_MONOTONIC. */
+void collection_log_add_flushed(CollectionLog *log, uint64_t time, uint64_t now);
 /* Writes the rest. IS_COMPLETE: the session was stopped, and its stream read to the end. NULL is
  * fine. */
 void collection_log_close(CollectionLog *log, bool is_complete);

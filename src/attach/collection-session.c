@@ -9,14 +9,34 @@
  * one that has none for 250 ms, the runtime does, once a second. */
 #define FLUSH_TIME (1300 * G_TIME_SPAN_MILLISECOND)
 
+/* Runtimes have async events since this version. */
+#define ASYNC_VERSION 11
+
+static bool collection_session_has_async(const Target *target)
+{
+        g_autofree char *version = eventpipe_runtime_version(target, /* error= */ NULL);
+
+        return version && g_ascii_strtoull(version, NULL, 10) >= ASYNC_VERSION;
+}
+
+static bool collection_session_start(CollectionSession *session, const Target *target,
+                                     GError **error)
+{
+        const EventPipeSink *sink = collection_log_sink(session->log);
+
+        if (collection_log_wants_collections(session->log))
+                return eventpipe_session_open_collections(target, sink,
+                                                          collection_log_wants_async(session->log),
+                                                          &session->session, error);
+        return !collection_session_has_async(target) ||
+               eventpipe_session_open_async(target, sink, &session->session, error);
+}
+
 bool collection_session_open(CollectionSession *session, const char *path, const Target *target,
                              TargetThreads *threads, int64_t clock_ahead, GError **error)
 {
         session->log = collection_log_open(path, threads, clock_ahead);
-        if (!session->log ||
-            eventpipe_session_open_collections(target, collection_log_sink(session->log),
-                                               collection_log_wants_async(session->log),
-                                               &session->session, error))
+        if (!session->log || collection_session_start(session, target, error))
                 return true;
         collection_log_close(session->log, /* is_complete= */ false);
         session->log = NULL;
@@ -40,17 +60,35 @@ static void collection_session_ignore(void *data, const uint8_t *bytes, size_t n
 {
 }
 
+/* Opens a session for what threads buffer. False: there is nothing to flush, or it is refused. */
+static bool collection_session_open_flush(const CollectionSession *session, const Target *target,
+                                          EventPipeSession *ret_flush)
+{
+        static const EventPipeSink SINK = {.take = collection_session_ignore};
+
+        return session->session.fd >= 0 && collection_log_has_async(session->log) &&
+               eventpipe_session_open_async(target, &SINK, ret_flush, /* error= */ NULL);
+}
+
+/* Ends the one that is under way. */
+static void collection_session_end_flush(CollectionSession *session, const Target *target)
+{
+        if (session->flush.fd < 0)
+                return;
+        eventpipe_session_stop(target, &session->flush, /* error= */ NULL);
+        session->wanted_flush = 0;
+}
+
 /* Once a session that has the events is stopped, the others get no more: so both go on. */
 void collection_session_flush(CollectionSession *session, const Target *target,
                               const EventPipeSession *held)
 {
-        static const EventPipeSink SINK = {.take = collection_session_ignore};
         const gint64 deadline = g_get_monotonic_time() + FLUSH_TIME;
         EventPipeSession flush;
         gint64 left;
 
-        if (session->session.fd < 0 || !collection_log_has_async(session->log) ||
-            !eventpipe_session_open_async(target, &SINK, &flush, /* error= */ NULL))
+        collection_session_end_flush(session, target);
+        if (!collection_session_open_flush(session, target, &flush))
                 return;
         while ((left = deadline - g_get_monotonic_time()) > 0) {
                 struct pollfd fds[] = {{.fd = session->session.fd, .events = POLLIN},
@@ -64,6 +102,44 @@ void collection_session_flush(CollectionSession *session, const Target *target,
         eventpipe_session_stop(target, &flush, /* error= */ NULL);
 }
 
+void collection_session_begin_flush(CollectionSession *session, const Target *target)
+{
+        const uint64_t now = eventpipe_session_clock();
+
+        /* What threads buffer after a flush has begun is for the next one. */
+        if (session->flush.fd >= 0) {
+                session->wanted_flush = now;
+                return;
+        }
+        if (!collection_session_open_flush(session, target, &session->flush))
+                return;
+        session->flush_begin = now;
+        session->flush_end = g_get_monotonic_time() + FLUSH_TIME;
+}
+
+void collection_session_serve(CollectionSession *session, const Target *target)
+{
+        const bool is_wanted = session->wanted_flush != 0;
+
+        if (session->flush.fd < 0 || (eventpipe_session_drain(&session->flush) &&
+                                      g_get_monotonic_time() < session->flush_end))
+                return;
+        if (session->session.fd >= 0 && eventpipe_session_drain(&session->session) &&
+            g_get_monotonic_time() >= session->flush_end)
+                collection_log_add_flushed(session->log, session->flush_begin,
+                                           eventpipe_session_clock());
+        collection_session_end_flush(session, target);
+        if (is_wanted)
+                collection_session_begin_flush(session, target);
+}
+
+int collection_session_timeout(const CollectionSession *session)
+{
+        const gint64 left = session->flush_end - g_get_monotonic_time();
+
+        return session->flush.fd < 0 ? -1 : (int)(MAX(left, 0) / 1000) + 1;
+}
+
 void collection_session_stop(CollectionSession *session, const Target *target)
 {
         session->is_complete = session->session.fd >= 0 &&
@@ -72,6 +148,7 @@ void collection_session_stop(CollectionSession *session, const Target *target)
 
 void collection_session_close(CollectionSession *session)
 {
+        eventpipe_session_close(&session->flush);
         eventpipe_session_close(&session->session);
         collection_log_close(session->log, session->is_complete);
         session->log = NULL;

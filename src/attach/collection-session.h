@@ -12,12 +12,16 @@
 typedef struct CollectionSession {
         CollectionLog *log; /* owned; NULL: nobody wants one */
         EventPipeSession session;
-        bool is_complete; /* the session was stopped, and its stream read to the end */
+        bool is_complete;       /* the session was stopped, and its stream read to the end */
+        EventPipeSession flush; /* see collection_session_begin_flush(); fd -1: none */
+        uint64_t flush_begin;   /* ns of CLOCK_MONOTONIC */
+        gint64 flush_end;       /* us of g_get_monotonic_time() */
+        uint64_t wanted_flush;  /* ns: one is to begin no earlier; 0: none is wanted */
 } CollectionSession;
 
 #define COLLECTION_SESSION_INIT                                                                    \
         {                                                                                          \
-                .session.fd = -1                                                                   \
+                .session.fd = -1, .flush.fd = -1                                                   \
         }
 
 /* PATH: of the attachment's file. THREADS: borrowed. Does nothing if nobody wants a log. False with
@@ -31,4 +35,13 @@ void collection_session_stop(CollectionSession *session, const Target *target);
  * the one beside it, is stopped. */
 void collection_session_flush(CollectionSession *session, const Target *target,
                               const EventPipeSession *held);
+/*
+ * The same, beside what the worker does meanwhile, and no session is stopped: the log tells when
+ * all events before now have come. Once it has begun, collection_session_serve() goes on with it
+ * until collection_session_timeout() is negative. Does nothing for a target without async events.
+ */
+void collection_session_begin_flush(CollectionSession *session, const Target *target);
+void collection_session_serve(CollectionSession *session, const Target *target);
+/* ms until the next call; -1: none is needed. */
+int collection_session_timeout(const CollectionSession *session);
 void collection_session_close(CollectionSession *session);

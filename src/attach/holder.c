@@ -279,6 +279,17 @@ static void caller_want_horizon(Caller *caller, const Request *request)
         caller_answer(caller, holder_list(holder, caller));
 }
 
+static void caller_want_flush(Caller *caller)
+{
+        const Holder *holder = caller->holder;
+        guint i;
+
+        for (i = 0; i < holder->attachments->len; i++)
+                if (caller_may_see(caller, attachment_info(holder->attachments->pdata[i])->uid))
+                        attachment_want_flush(holder->attachments->pdata[i]);
+        caller_answer(caller, holder_list(holder, caller));
+}
+
 static bool caller_means_own_daemon(const Caller *caller, const char *ingest)
 {
         return !*ingest ||
@@ -478,6 +489,8 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
                 caller_answer(caller, holder_limits(caller->holder, caller));
         else if (request.verb == REQUEST_HORIZON)
                 caller_want_horizon(caller, &request);
+        else if (request.verb == REQUEST_FLUSH)
+                caller_want_flush(caller);
         else if (request.verb == REQUEST_PORT)
                 caller_give_port(caller, request.ingest);
         else

@@ -82,6 +82,7 @@ typedef struct Worker {
         TargetThreads *threads; /* owned */
         JitLog *jit_log;        /* owned; NULL: nobody wants one */
         CollectionSession collections;
+        bool wants_flush; /* of COLLECTIONS: one was ordered */
         EventPipeSink sink, listing_sink;
         int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
         gint64 orphan_deadline; /* us of g_get_monotonic_time(): for no longer */
@@ -270,6 +271,8 @@ static bool worker_take_orders(void *data)
                         worker->end = WORKER_MUST_QUIT;
                 else if (n > 0 && order == WORKER_PING)
                         worker_want_horizon(worker, eventpipe_session_clock());
+                else if (n > 0 && order == WORKER_FLUSH)
+                        worker->wants_flush = true;
                 else if (n > 0)
                         worker_want_rundown(worker, order == WORKER_DO_RUNDOWN ? ATTACH_LIST_ALWAYS
                                                                                : worker->rule);
@@ -581,12 +584,14 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
                 {.fd = worker->orphan, .events = POLLIN},
                 {.fd = -1},
                 {.fd = worker->collections.session.fd, .events = POLLIN},
+                {.fd = worker->collections.flush.fd, .events = POLLIN},
         };
         int r;
 
         *ret_is_ordered = false;
         if (worker->feed)
                 timeout_ms = timeout_min(timeout_ms, eventpipe_feed_poll(worker->feed, &fds[4]));
+        timeout_ms = timeout_min(timeout_ms, collection_session_timeout(&worker->collections));
         r = poll(fds, G_N_ELEMENTS(fds), timeout_min(timeout_ms, worker_timeout(worker)));
         if (r < 0)
                 return errno == EINTR;
@@ -601,6 +606,7 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
                 return false;
         if (fds[5].revents && !eventpipe_session_drain(&worker->collections.session))
                 eventpipe_session_close(&worker->collections.session);
+        collection_session_serve(&worker->collections, &worker->target);
         if (worker->is_early && worker->has_begun)
                 worker_report_early(worker, false);
         if (worker->feed) {
@@ -628,6 +634,9 @@ static void worker_serve(Worker *worker)
                         worker->end = WORKER_IS_DONE;
                 else if (is_ordered)
                         worker_take_orders(worker);
+                if (worker->wants_flush && worker->end == WORKER_GOES_ON)
+                        collection_session_begin_flush(&worker->collections, &worker->target);
+                worker->wants_flush = false;
         }
 }
 

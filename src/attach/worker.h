@@ -61,6 +61,7 @@ typedef enum WorkerOrder {
         WORKER_DO_RUNDOWN = 'l', /* one more */
         WORKER_MAY_LIST = 'm',   /* the same, if the job's rule permits it */
         WORKER_PING = 'p',       /* somebody waits for later events */
+        WORKER_FLUSH = 'f',      /* somebody waits for the async events that threads buffer */
         WORKER_QUIT = 'q',       /* stop the session, and end */
 } WorkerOrder;
 

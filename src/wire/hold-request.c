@@ -12,14 +12,15 @@
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_ATTACH] = "attach", [REQUEST_RUNDOWN] = "again", [REQUEST_DETACH] = "detach",
         [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",     [REQUEST_HORIZON] = "horizon",
-        [REQUEST_LIMITS] = "limits",
+        [REQUEST_LIMITS] = "limits", [REQUEST_FLUSH] = "flush",
 };
 
 /* True if the verb allows a process (HAS_PID), or its absence. */
 static bool request_takes_pid(RequestVerb verb, bool has_pid)
 {
         return verb == REQUEST_HORIZON ||
-               has_pid == (verb != REQUEST_LIST && verb != REQUEST_PORT && verb != REQUEST_LIMITS);
+               has_pid == (verb != REQUEST_LIST && verb != REQUEST_PORT && verb != REQUEST_LIMITS &&
+                           verb != REQUEST_FLUSH);
 }
 
 static const char *const VIAS[_ATTACH_VIA_MAX] = {

@@ -17,12 +17,14 @@
  *   {"verb":"horizon","pid":1,"pid_ns":4026532} somebody waits for later events of the process,
  *                                                which is pid 1 of its own namespace
  *   {"verb":"horizon"}                           the same of all attachments
+ *   {"verb":"flush"}                             somebody waits for what threads have buffered of
+ *                                                async events, of all attachments
  *   {"verb":"port"}                              where runtimes connect
  *   {"verb":"port","pid":123}                    they are to do so below the root directory of
  *                                                that process, too; of the holder's user only
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
- *   {"attachments":[...]}                        the reply to "list" and "horizon"
+ *   {"attachments":[...]}                        the reply to "list", "horizon", "flush"
  *   {"limits":[{"limit":"attachments","uid":1000,"used":3,"max":256,"set":null}]}
  *                                                the reply to "limits"; uid null: of all users;
  *                                                set: the variable to raise it with
@@ -43,6 +45,7 @@ typedef enum RequestVerb {
         REQUEST_RUNDOWN, /* another rundown; attaches the process if it is not attached */
         REQUEST_DETACH,
         REQUEST_HORIZON, /* of a process, or of all attachments that the client may see */
+        REQUEST_FLUSH,   /* of all attachments that the client may see */
         REQUEST_LIST,    /* all attachments that the client may see */
         REQUEST_PORT,    /* the path of the socket for runtimes; the holder stays for them */
         REQUEST_LIMITS,  /* what the client's processes take of what the holder has, and its limits;

@@ -23,6 +23,7 @@ START_TEST(test_good)
                 {.verb = REQUEST_LIST},
                 {.verb = REQUEST_LIMITS},
                 {.verb = REQUEST_PORT},
+                {.verb = REQUEST_FLUSH},
                 {.verb = REQUEST_HORIZON},
                 {.verb = REQUEST_HORIZON, .pid = 7},
                 {.verb = REQUEST_HORIZON, .pid = 7, .pid_ns = 4026531836},
