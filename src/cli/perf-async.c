@@ -268,8 +268,11 @@ static void perf_async_replace(const PerfAsync *async, const AsyncJoint *joint, 
 typedef struct AsyncSite {
         AsyncRole role;
         unsigned wrapper; /* with ASYNC_WRAPPER */
+        size_t first;     /* the runtime's frame that is nearest to the leaf */
         size_t last;      /* the frame of which the caller is not the one that awaits */
         bool is_begin;    /* the method itself has no frame yet, or no longer */
+        bool is_hidden;   /* what the runtime called is not the method: the walk by frame pointers
+                             misses the caller of a method without a frame of its own */
 } AsyncSite;
 
 static AsyncRole perf_async_role(const PerfAsync *async, uint32_t frame)
@@ -311,6 +314,7 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
                         /* The box has no frame if it jumps to the method. */
                         if (at && perf_async_role(async, frames[at - 1]) == ASYNC_METHOD) {
                                 ret->role = ASYNC_BOX;
+                                ret->first = at;
                                 ret->last = at - 1;
                         }
                         break;
@@ -318,12 +322,16 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
                         return ret->role != ASYNC_NOTHING;
                 case ASYNC_STUB:
                 case ASYNC_BOX:
-                        if (ret->role == ASYNC_NOTHING)
+                        if (ret->role == ASYNC_NOTHING) {
                                 ret->role = role;
+                                ret->first = at;
+                        }
                         ret->last = at;
                         break;
                 case ASYNC_WRAPPER:
                 case ASYNC_MACHINE:
+                        if (ret->role == ASYNC_NOTHING)
+                                ret->first = at;
                         ret->role = role;
                         ret->wrapper = g_array_index(async->wrappers, uint8_t, frames[at]);
                         ret->last = at;
@@ -370,7 +378,12 @@ static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *cha
         for (; place < chain->n; place += ASYNC_WRAPPERS)
                 if (perf_async_try(async, chain, place, site, time, stack, ret))
                         return true;
-        return false;
+        /* The number of the wrapper tells which method of a short chain is continued. */
+        place = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
+        if (!site->is_hidden || chain->n > ASYNC_WRAPPERS || place >= chain->n)
+                return false;
+        *ret = (AsyncJoint){.at = site->first, .chain = chain, .place = place};
+        return true;
 }
 
 /* False: the chain is not certain. */
@@ -409,6 +422,8 @@ bool perf_async_find_joint(PerfAsync *async, const BatchSample *sample, const ui
         if (!perf_async_find_site(async, frames, n, &site))
                 return false;
         site.is_begin = !perf_async_has_method(async, stack, frames, site.last);
+        site.is_hidden =
+                site.first && perf_async_role(async, frames[site.first - 1]) == ASYNC_NOTHING;
         if (perf_async_use_chain(async, sample, &site, stack, ret)) {
                 async->n_joined++;
                 return true;
