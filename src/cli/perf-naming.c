@@ -552,6 +552,10 @@ static bool run_profile(Naming *naming, GError **error)
              write_profiles(naming, profile.profile, error);
         naming->n_joined = profile.async.n_joined;
         naming->n_apart = profile.async.n_apart;
+        if (naming->job->activity) {
+                naming->job->activity->n_joined += profile.async.n_joined;
+                naming->job->activity->n_apart += profile.async.n_apart;
+        }
         perf_profile_deinit(&profile);
         return ok;
 }

@@ -218,7 +218,8 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
                 perf_profile_join(profile, sample, frames, n);
         if (session_end)
                 move_to_session(profile, session_end);
-        else if (profile->activity && !insert_collecting(profile, sample, comm, frames, n) &&
+        else if (profile->activity && profile->activity->collecting &&
+                 !insert_collecting(profile, sample, comm, frames, n) &&
                  (jit_end = find_jit_end(profile, frames, n)) > 0 && jit_end <= profile->stack->len)
                 insert_compiling(profile, sample, jit_end);
         row.n_frames = profile->stack->len;
@@ -234,7 +235,8 @@ GArray *perf_activity_markers(const PerfActivity *activity)
         GArray *markers = profile_markers_new();
         guint i;
 
-        activity->mark(activity->data, markers);
+        if (activity->mark)
+                activity->mark(activity->data, markers);
         for (i = 0; i < markers->len; i++) {
                 ProfileMarker *marker = &g_array_index(markers, ProfileMarker, i);
 

@@ -11,7 +11,7 @@
 
 /*
  * What the runtime did at a sample, as a frame between its own frames and their caller. Both append
- * the text of that frame; false: nothing, or not known.
+ * the text of that frame; false: nothing, or not known. NULL, all three: only CHAINS are known.
  */
 typedef struct PerfActivity {
         /* What the JIT compiles. */
@@ -25,6 +25,8 @@ typedef struct PerfActivity {
         const AsyncChains *chains;   /* borrowed; NULL: chains of async methods are not known */
         int64_t clock_offset;        /* ns to add to perf's times for that */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
+        uint64_t n_joined, n_apart;  /* of methods that continue after an await: with the chain;
+                                        without it */
 } PerfActivity;
 
 /* What a frame says about a diagnostic session. */

@@ -17,6 +17,8 @@
 
 /* In us. The last events of a part reach the daemon after its last samples. */
 #define SETTLE (1500 * G_TIME_SPAN_MILLISECOND)
+/* In us, after that: for the runtimes to write what their threads have buffered of chains. */
+#define CHAINS_LIMIT (3 * G_TIME_SPAN_SECOND)
 /* Parts that wait to be named: with more, the machine is too slow for it, and the oldest go. */
 #define MAX_PARTS 8
 
@@ -24,8 +26,9 @@
 #define NS             UINT64_C(1000000000)
 
 typedef struct WaitingPart {
-        char *path; /* owned */
-        gint64 due; /* us of g_get_monotonic_time(): when it can be named */
+        char *path;    /* owned */
+        gint64 due;    /* us of g_get_monotonic_time(): when it can be named */
+        uint64_t time; /* ns of CLOCK_MONOTONIC: after its last sample */
 } WaitingPart;
 
 struct RecordStream {
@@ -39,6 +42,10 @@ struct RecordStream {
         bool is_over;
         uint64_t n_parts, n_profiles, n_failed, n_lost_parts;
         SeriesIndex *index; /* owned */
+        /* The thread's: */
+        PerfActivity activity; /* of this, only the chains are known */
+        AsyncChains *chains;   /* owned; NULL: none are wanted */
+        uint64_t last; /* the time of the part before, as in WaitingPart; 0: there is none */
 };
 
 /* The processes of one series. */
@@ -219,6 +226,14 @@ static bool stream_make_directory(const Options *options, GError **error)
         return false;
 }
 
+/* A sample of the next part can be a little older than this one's time. */
+static void stream_end_chains(RecordStream *stream, const WaitingPart *part)
+{
+        if (stream->chains && stream->last)
+                async_chains_forget(stream->chains, stream->last);
+        stream->last = part->time;
+}
+
 static void stream_name(RecordStream *stream, const WaitingPart *part)
 {
         g_autofree char *path = stream->pusher ? NULL : stream_output(stream);
@@ -231,17 +246,21 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
                 .format = stream->naming.format,
                 .take = stream->pusher ? stream_push : NULL,
                 .data = stream,
+                .activity = stream->chains ? &stream->activity : NULL,
                 .is_own = true,
                 .is_quiet = true,
         };
         g_autoptr(GError) error = NULL;
 
+        if (stream->chains)
+                async_chains_await(stream->chains, part->time, CHAINS_LIMIT);
         if (stream_make_directory(&stream->naming, &error) && perf_naming_run(&job, &error)) {
                 stream->n_profiles += path != NULL;
         } else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES)) {
                 stream->n_failed++;
                 stream_note(error->message, NULL);
         }
+        stream_end_chains(stream, part);
 }
 
 /* With the mutex: the next part that can be named; NULL: it is over. */
@@ -310,7 +329,7 @@ RecordStream *record_stream_new(const Options *options, GError **error)
         return stream;
 }
 
-void record_stream_begin(RecordStream *stream, const char *socket)
+void record_stream_begin(RecordStream *stream, const char *socket, const char *async_logs)
 {
         const PusherSettings settings = {.url = stream->naming.push,
                                          .token = runtime_variable(TOKEN_VARIABLE),
@@ -320,17 +339,18 @@ void record_stream_begin(RecordStream *stream, const char *socket)
         /* The threads inherit that signals are blocked: the recorder takes them. */
         stream->naming.socket = socket;
         stream->directory = g_path_get_dirname(socket);
+        stream->activity.chains = stream->chains = async_chains_new(async_logs);
         if (stream->naming.push)
                 stream->pusher = pusher_new(&settings);
         stream->thread = g_thread_new("name", stream_run, stream);
 }
 
-void record_stream_take(const char *path, void *data)
+void record_stream_take(const char *path, uint64_t time, void *data)
 {
         RecordStream *stream = data;
         WaitingPart *part = g_new0(WaitingPart, 1);
 
-        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE};
+        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE, time};
         g_mutex_lock(&stream->mutex);
         stream->n_parts++;
         g_queue_push_tail(stream->parts, part);
@@ -358,6 +378,13 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
         else if (stream->n_failed)
                 fprintf(stderr, ", %" G_GUINT64_FORMAT " could not be", stream->n_failed);
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
+        if (stream->activity.n_joined + stream->activity.n_apart)
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT
+                        " samples are of methods that continue after an await, %" G_GUINT64_FORMAT
+                        " of them with the methods that await them\n",
+                        stream->activity.n_joined + stream->activity.n_apart,
+                        stream->activity.n_joined);
 }
 
 /* There were profiles, and the store got none of them: the exit status is 1 then. */
@@ -389,6 +416,7 @@ bool record_stream_free(RecordStream *stream, GError **error)
         ok = stream->n_parts && !stream_is_in_vain(stream, &counts);
         g_queue_free(stream->parts);
         series_index_free(stream->index);
+        async_chains_free(stream->chains);
         g_mutex_clear(&stream->mutex);
         g_cond_clear(&stream->changed);
         g_free(stream->directory);

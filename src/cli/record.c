@@ -278,7 +278,8 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
         settings->data = stream;
         recorder = recorder_new(settings, error);
         if (recorder)
-                record_stream_begin(stream, recorder_socket(recorder));
+                record_stream_begin(stream, recorder_socket(recorder),
+                                    recorder_async_logs(recorder));
         ok = recorder && recorder_run(recorder, error);
         record_end_progress(settings->progress != NULL);
         /* What kept it from beginning is the error, then. */

@@ -80,9 +80,10 @@ static json_t *recorder_attachments(const Recorder *recorder)
         return json_incref(json_object_get(answer, "attachments"));
 }
 
-static void recorder_want_horizons(const Recorder *recorder)
+/* Asks the holder for something of all that is attached. */
+static void recorder_want(const Recorder *recorder, RequestVerb verb)
 {
-        const Request request = {.verb = REQUEST_HORIZON};
+        const Request request = {.verb = verb};
         int fd = holder_client_ask_in(recorder->services->holder_path, &request, NULL);
 
         if (fd >= 0)
@@ -402,19 +403,23 @@ static bool recorder_narrow_part(const Recorder *recorder, const char *path)
         return false;
 }
 
-/* Each part gets another name, so that none is met twice. */
+/* Each part gets another name, so that none is met twice. The chains of its last samples may still
+ * be in buffers of the runtimes. */
 static void recorder_pass_parts(Recorder *recorder)
 {
         char *part;
 
         while (recorder->sampler && (part = sampler_next_part(recorder->sampler))) {
+                const uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
                 g_autofree char *name = g_strdup_printf("part.%u", recorder->n_parts++);
                 g_autofree char *path = scratch_file(recorder->scratch, name);
 
+                if (recorder->settings.has_chains)
+                        recorder_want(recorder, REQUEST_FLUSH);
                 if (rename(part, path) < 0 || !recorder_narrow_part(recorder, path))
                         unlink(part);
                 else
-                        recorder->settings.part(path, recorder->settings.data);
+                        recorder->settings.part(path, now, recorder->settings.data);
                 g_free(part);
         }
 }
@@ -539,7 +544,7 @@ static bool recorder_wait(Recorder *recorder)
                     recorder_sampling_is_over(recorder))
                         return false;
                 if (now >= recorder->next_horizon) {
-                        recorder_want_horizons(recorder);
+                        recorder_want(recorder, REQUEST_HORIZON);
                         recorder->next_horizon = now + HORIZON_INTERVAL;
                 }
                 if (recorder->runtime && now >= recorder->next_follow) {
@@ -582,11 +587,6 @@ static void recorder_explain(const Recorder *recorder, GError **error)
         g_set_error_literal(error, SPAWN_ERROR, 0, "interrupted before anything was recorded");
 }
 
-static bool recorder_wants_chains(const Recorder *recorder)
-{
-        return recorder->settings.has_chains && !recorder->settings.interval;
-}
-
 Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 {
         Recorder *recorder = g_new0(Recorder, 1);
@@ -601,8 +601,8 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
                 recorder->services =
-                        services_start(recorder->scratch, !settings->interval,
-                                       recorder_wants_chains(recorder), recorder->signal_fd, error);
+                        services_start(recorder->scratch, !settings->interval, settings->has_chains,
+                                       recorder->signal_fd, error);
         if (recorder->services)
                 return recorder;
         recorder_explain(recorder, error);

@@ -45,8 +45,9 @@ typedef struct RecorderSettings {
         void (*progress)(const RecorderProgress *progress, void *data);
         /* What could not be done, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
-        /* With an interval: its samples are in PATH, which now is the callee's, to be removed. */
-        void (*part)(const char *path, void *data);
+        /* With an interval: its samples are in PATH, which now is the callee's, to be removed. All
+         * are from before TIME, in ns of CLOCK_MONOTONIC. */
+        void (*part)(const char *path, uint64_t time, void *data);
         void *data;
 } RecorderSettings;
 
@@ -74,7 +75,7 @@ bool recorder_has_daemon(const Recorder *recorder);
 char *recorder_keep_samples(const Recorder *recorder, GError **error);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
-/* The same: the directory of chains of async methods, see async-chains.h. */
+/* Also meanwhile: the directory of chains of async methods, see async-chains.h. */
 const char *recorder_async_logs(const Recorder *recorder);
 /* The code that the runtimes had compiled at the end. Borrowed. */
 const JitMemory *recorder_jit_memory(const Recorder *recorder);

@@ -23,7 +23,7 @@ typedef struct Services {
 } Services;
 
 /* NULL with ERROR set. HAS_LOGS: they grow, so not for a recording that does not end. HAS_ASYNC:
- * the log of chains, too. WAKE_FD: see spawn.h. */
+ * the log of chains, which does not. WAKE_FD: see spawn.h. */
 Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, int wake_fd,
                          GError **error);
 /* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
