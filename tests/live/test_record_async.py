@@ -2,11 +2,13 @@
 """`clrsym record` of async methods that await each other: with .NET 11, by the runtime (runtime async) and by the compiler
 (state machines), each sample has the methods that await; with .NET 10 it shows where they are missing."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
@@ -32,6 +34,7 @@ NAMESPACE = ['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-ch
 LEAST_KNOWN = 0.9
 # A method that ends before another one awaits it has no caller: on a busy machine, a third of them do.
 LEAST_WHOLE = 0.5
+LEAST_IN_INTERVALS = 0.98
 
 
 def kinds(stacks):
@@ -124,6 +127,30 @@ def check_pid(tap, place, what, command):
         check(tap, place, f'{what}: -p', '-d', 2, '-p', pid)
 
 
+def check_every(tap, place, what, command):
+    """Each interval has its chains, while the log is read and removed. By frame pointers, the callers of methods without a
+    frame are known for runtime async only."""
+    frames = () if 'runtime async' in what else ('env', 'DOTNET_JITMinOpts=1')
+    sizes = []
+    with place.recording('--every', 2, '-d', 11, '--format', 'folded', '-o', 'parts', '--', *frames, *command, '20000',
+                         'events') as process:
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                sizes.append(sum(path.stat().st_size for path in place.temporary.glob('clrsym-record*/**/async/*')))
+            time.sleep(0.2)
+        errors = process.stderr.read()
+    parts = [kinds(perftool.folded(path.read_text(encoding='utf-8'))) for path in sorted((place.directory / 'parts').iterdir())]
+    counts = re.search(r'^clrsym: (\d+) samples are of methods that continue after an await, (\d+) of them with', errors, re.M)
+    tap.check(len(parts) >= 4 and not any(part['wrong'] for part in parts), f'{what}: intervals: {parts}', errors)
+    n = sum(sum(part.values()) for part in parts[1:])
+    whole = sum(part['whole'] for part in parts[1:])
+    known = whole if 'runtime async' in what else whole + sum(part['fewer'] for part in parts[1:])
+    tap.check(n > 100 and known >= LEAST_IN_INTERVALS * n and whole >= LEAST_WHOLE * n,
+              f'{what}: intervals after the first: {whole} of {n} are whole, {known} known')
+    tap.check(counts and int(counts[2]) >= LEAST_KNOWN * int(counts[1]), f'{what}: intervals: the summary has both', errors)
+    tap.check(0 < max(sizes) < 4 << 20, f'{what}: intervals: the log has {max(sizes)} bytes at most, and {sizes[-3:]} at last')
+
+
 def check_dump(tap, place, what, command):
     """Addresses of chains are those of the program's methods, by the events of the same file."""
     path = place.directory / 'async.nettrace'
@@ -177,6 +204,7 @@ def test(tap, programs, directory, _):
                 check(tap, place, what, '--', *command, '2500', 'events')
                 check_pid(tap, place, what, command)
                 check_namespace(tap, place, f'{what}: in another pid namespace', command)
+                check_every(tap, place, what, command)
                 check_apart(tap, place, f'{what}: physical', False, '--stacks', 'physical', '--', *command, '1500')
                 check_dump(tap, place, what, command)
             else:
