@@ -19,7 +19,13 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
 SECONDS = 2
-MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'server': {'DOTNET_gcServer': '1'}}
+# Without the background, with it, and with a thread for each of three heaps (numbers are hexadecimal).
+MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'concurrent': {'DOTNET_gcConcurrent': '1'},
+         'server': {'DOTNET_gcServer': '1', 'DOTNET_GCHeapCount': '3', 'DOTNET_GCNoAffinitize': '1'}}
+# A session of the program itself, besides that of the recording.
+OWN_SESSION = {'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x1:4'}
+# Reasons of pauses: a collection, and preparing one.
+REASONS = 1, 6
 SUMMARY = re.compile(r'^clrsym: \d+ garbage collections? \((.*)\): paused for ([\d.]+) (m?s) of [\d.]+ s, at most .* at a time$',
                      re.M)
 # A share of the time: the last collection ends after the program has counted it.
@@ -59,12 +65,34 @@ def shares_by_events(path):
         return any(begin <= time < end for begin, end in (pauses + background if name == '.NET BGC' else pauses))
 
     return (sum(category == 'Garbage collection' for _, _, category in samples) / len(samples),
-            sum(is_within(name, time) for name, time, _ in samples) / len(samples))
+            sum(is_within(name, time) for name, time, _ in samples) / len(samples),
+            sorted((begin, end - begin) for begin, end in pauses))
+
+
+def check_own_session(tap, place, what, path, pauses):
+    """The PAUSES (begin, length in ms) are those of the program's own session: the same threads pause it for as long."""
+    done = place.programs.run([place.programs.clrsym, 'dump', path])
+    begun, own = {}, []
+    for event in map(json.loads, done.stdout.splitlines()):
+        if event['event'].startswith('GCSuspendEEBegin') and event['fields']['Reason'] in REASONS:
+            begun[event['tid']] = float(event['time'])
+        elif event['event'].startswith('GCRestartEEEnd') and event['tid'] in begun:
+            begin = begun.pop(event['tid'])
+            own.append((begin, (float(event['time']) - begin) * 1000))
+    own.sort()
+    # The program is attached while it starts: its first pauses can be missing.
+    own = own[len(own) - len(pauses):]
+    # Each session has the times at which it got the events: one is after the other.
+    difference, paused = sum(abs(one[1] - other[1]) for one, other in zip(own, pauses)), sum(length for _, length in own)
+    tap.check(len(own) == len(pauses) > 1 and difference <= MAX_POINTS * paused,
+              f'{what}: {len(pauses)} pauses are those of its own session', done.stderr, own, pauses)
 
 
 def test_mode(tap, place, command, what, mode):
     name = f'{mode}.folded'
-    code, output, errors = place.record('-F', 499, '-o', name, *kept.OUTPUTS, '--', *command, SECONDS, **MODES[mode])
+    own = place.directory / f'{mode}.nettrace'
+    code, output, errors = place.record('-F', 499, '-o', name, *kept.OUTPUTS, '--', *command, SECONDS, **MODES[mode],
+                                        **OWN_SESSION, DOTNET_EventPipeOutputPath=str(own))
     summary = SUMMARY.search(errors)
     if not tap.check(code == 0 and summary, f'{what}: its collections are in the summary', code, output, errors):
         return
@@ -76,9 +104,10 @@ def test_mode(tap, place, command, what, mode):
     tap.check('2 induced' in summary[1] and ('in the background' in summary[1]) == (background > 0),
               f'{what}: why, and how', summary[1])
     kept.check(tap, place, what, errors, 'markers')
-    collecting, within = shares_by_events(place.directory / 'kept.firefox.json.gz')
+    collecting, within, pauses = shares_by_events(place.directory / 'kept.firefox.json.gz')
     tap.check(collecting > 0.05 and abs(collecting - within) <= MAX_POINTS,
               f'{what}: the share of collections is that by the events', collecting, within)
+    check_own_session(tap, place, what, own, pauses)
     of_samples, stacks = share(place.directory / name)
     if mode == 'workstation':
         tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.15,
