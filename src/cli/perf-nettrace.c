@@ -279,9 +279,9 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
 }
 
 typedef struct RoundCount {
-        SampleRound round; /* the one that is counted now */
+        SampleRound round;  /* the one that is counted now */
         SamplerRounds *ret; /* borrowed */
-        uint64_t begin;    /* ns: of the first one */
+        uint64_t begin;     /* ns: of the first one */
 } RoundCount;
 
 /* A NettraceSampleFn. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A method of any machine code, of each machine: the frame at each of its bytes, and a step to a caller by it. */
+/* A method of any machine code, of each machine: the frame at each of its bytes, and a step to a
+ * caller by it. */
 
 #include "step.h"
 #include "unwind/frame-code.h"

@@ -72,7 +72,8 @@ static void sample_check(const PerfData *data, const struct perf_event_header *r
                 ck_assert_uint_eq(sample.stack[0], i + 1);
                 ck_assert_uint_eq(sample.stack[n_stack - 1], i + 1);
         }
-        registers_from_perf(machine_find("x86_64"), event->attr.sample_regs_user, sample.regs, &registers);
+        registers_from_perf(machine_find("x86_64"), event->attr.sample_regs_user, sample.regs,
+                            &registers);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 1000 * i + MOMENT_IP);
         ck_assert_uint_eq(registers.values[REGISTER_SP], 1000 * i + MOMENT_SP);
         ck_assert_uint_eq(registers.values[REGISTER_FP], 1000 * i + MOMENT_BP);
