@@ -30,7 +30,7 @@ TESTS = {
     'test_again.py': BOTH,
     # By tests/on-arm64, with a runtime of its own.
     'test_arm64.py': (OWN,),
-    'test_attach.py': (NEWEST,),
+    'test_attach.py': BOTH,
     'test_attach_refused.py': (NEWEST,),
     'test_bpftrace.py': (NEWEST,),
     'test_chains.py': BOTH,
