@@ -55,8 +55,7 @@ TESTS = {
     'test_perf_live.py': BOTH,
     'test_plain.py': ALL,
     'test_precompiled.py': BOTH,
-    # The oldest and the newest; the others are in test_record_events.py and test_collections.py.
-    'test_record.py': ('8', NEWEST),
+    'test_record.py': ('8', OWN, NEWEST),
     # One with GCAllocationTick, one with AllocationSampled.
     'test_record_events.py': ('8', NEWEST),
     'test_record_push.py': (NEWEST,),
