@@ -527,6 +527,31 @@ int clrsym_call(clrsym *handle, const char *method, const char *parameters, unsi
                 unsigned wait_ms, clrsym_reply_fn fn, void *data);
 
 /*
+ * Lists in JSON and decoded, for callers that pass the JSON on. clrsym_rows() makes a call as
+ * clrsym_call() does, with CLRSYM_MORE; FN gets each element of the array MEMBER of each reply, and
+ * returns as a clrsym_process_fn does. -EBADMSG: a reply has no such array.
+ */
+typedef struct clrsym_row clrsym_row;
+typedef int (*clrsym_row_fn)(clrsym_row *row, void *data);
+int clrsym_rows(clrsym *handle, const char *method, const char *parameters, const char *member,
+                unsigned wait_ms, clrsym_row_fn fn, void *data);
+/* The row as the daemon wrote it: *RET_N bytes, without a NUL. Valid until FN returns. */
+const char *clrsym_row_json(const clrsym_row *row, size_t *ret_n);
+/*
+ * The row decoded: one of ListProcesses; one of ListMethods, History or Versions; an answer of
+ * Resolve, in which `pid` is the one that was asked about, and `generation` is 0. Strings are valid
+ * until FN returns. -EBADMSG: the row is none; then FN returns that, too.
+ */
+int clrsym_row_process(clrsym_row *row, clrsym_process *ret);
+int clrsym_row_body(clrsym_row *row, clrsym_process *ret_process, clrsym_body *ret);
+int clrsym_row_answer(clrsym_row *row, clrsym_answer *ret);
+/*
+ * Puts the IL offsets that clrsym_lines_find() set in ANSWER into the row's JSON, for precompiled
+ * code, of which a daemon does not know them. JSON that was returned before is not valid any more.
+ */
+int clrsym_row_set_il(clrsym_row *row, const clrsym_answer *answer);
+
+/*
  * Converts a time as people write it (see clrsym(1), TIMES) to ns, by the clock of the daemon or
  * the trace; -EINVAL if it is not a time.
  */

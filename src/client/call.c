@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/filter.h"
-#include "client/handle.h"
+#include "client/row.h"
 #include "util/seconds-text.h"
 
 #include <errno.h>
@@ -29,6 +29,13 @@ static bool is_method_name(const char *text)
                                            "0123456789.-_")];
 }
 
+static int call_check_method(clrsym *handle, const char *method)
+{
+        return is_method_name(method)
+                       ? 0
+                       : message_set(&handle->message, -EINVAL, "%s: no name of a method", method);
+}
+
 static int call_make(clrsym *handle, const char *method, const char *parameters, unsigned flags,
                      unsigned wait_ms, clrsym_reply_fn fn, void *data)
 {
@@ -42,11 +49,10 @@ static int call_make(clrsym *handle, const char *method, const char *parameters,
                 .fn = hand_on,
                 .data = &caller,
         };
-        int r;
+        int r = call_check_method(handle, method);
 
-        if (!is_method_name(method))
-                return message_set(&handle->message, -EINVAL, "%s: no name of a method", method);
-        r = handle_call(handle, &request);
+        if (r == 0)
+                r = handle_call(handle, &request);
         return r < 0 ? r : request.result;
 }
 
@@ -58,6 +64,19 @@ int clrsym_call(clrsym *handle, const char *method, const char *parameters, unsi
         if (r < 0)
                 return r;
         return handle_end(handle, call_make(handle, method, parameters, flags, wait_ms, fn, data));
+}
+
+int clrsym_rows(clrsym *handle, const char *method, const char *parameters, const char *member,
+                unsigned wait_ms, clrsym_row_fn fn, void *data)
+{
+        int r = handle_begin(handle);
+
+        if (r < 0)
+                return r;
+        r = call_check_method(handle, method);
+        if (r == 0)
+                r = rows_read(handle, method, parameters, member, wait_ms, fn, data);
+        return handle_end(handle, r);
 }
 
 static int call_take_time(const Reply *reply, void *data)

@@ -4,7 +4,6 @@
 #include "util/json-plain.h"
 #include "util/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* The text ends with a NUL, which no value contains: nothing here reads past it. */
@@ -158,4 +157,32 @@ size_t json_check_value(const char *text, size_t n, size_t at, unsigned max_dept
         Checker checker = {.text = text, .n = n, .depth_left = max_depth};
 
         return check_value(&checker, at);
+}
+
+bool json_is_string_of(const char *quoted, size_t n, const char *name)
+{
+        return n == strlen(name) + 2 && !memcmp(quoted + 1, name, n - 2);
+}
+
+bool json_next(const char *text, size_t *at)
+{
+        *at = json_check_skip_blanks(text, *at);
+        if (text[*at] != '{' && text[*at] != '[' && text[*at] != ',')
+                return false;
+        *at = json_check_skip_blanks(text, *at + 1);
+        return text[*at] != '}' && text[*at] != ']';
+}
+
+bool json_find_member(const char *text, size_t n, const char *name, size_t *at)
+{
+        while (text[*at] != '[' && json_next(text, at)) {
+                const size_t begin = *at, end = json_check_value(text, n, begin, 0);
+
+                *at = json_check_skip_blanks(text, end) + 1;
+                *at = json_check_skip_blanks(text, *at);
+                if (json_is_string_of(text + begin, end - begin, name))
+                        return true;
+                *at = json_check_value(text, n, *at, JSON_CHECK_MAX_DEPTH);
+        }
+        return false;
 }

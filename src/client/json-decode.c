@@ -247,6 +247,90 @@ const char *json_decode_body(const json_t *object, clrsym_process *ret_process,
         return take_body(&row, ret_body);
 }
 
+/* -1 for null. */
+static int32_t take_il_offset(Row *row, const char *name)
+{
+        return is_given(row, name) ? (int32_t)json_take_number(row, name, INT32_MAX) : -1;
+}
+
+/* The nearest body, and how far it is away. */
+static void take_nearest(Row *row, clrsym_answer *ret)
+{
+        Row part = take_object(row, "nearest");
+        const json_t *seconds = json_object_get(part.object, "distance");
+        const double ns = json_number_value(seconds) * 1e9;
+
+        ret->has_body = true;
+        set_wrong(row, take_body(&part, &ret->body));
+        /* 2^62 ns are 146 years. */
+        if (!json_is_number(seconds) || !(ns > -0x1p62 && ns < 0x1p62))
+                set_wrong(row, "distance");
+        else
+                ret->distance = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+}
+
+/* The body at the address, and the place in it. */
+static void take_place(Row *row, clrsym_answer *ret)
+{
+        const json_t *inlined = json_object_get(row->object, "inlined");
+
+        ret->has_body = true;
+        take_body(row, &ret->body);
+        ret->offset = json_take_number(row, "offset", INT64_MAX);
+        if (ret->offset >= (ret->body.size ? ret->body.size : 1))
+                set_wrong(row, "offset");
+        if (is_given(row, "il_kind"))
+                ret->il_kind = (clrsym_il_kind)take_enum(row, "il_kind", ENUM_IL_KIND);
+        if (ret->il_kind == CLRSYM_IL_EXACT)
+                ret->il_offset = (int32_t)json_take_number(row, "il_offset", INT32_MAX);
+        ret->line_il_offset = take_il_offset(row, "line_il_offset");
+        if (json_array_size(inlined) <= UINT32_MAX)
+                ret->n_inlined = (uint32_t)json_array_size(inlined);
+        else
+                set_wrong(row, "inlined");
+}
+
+const char *json_decode_answer(const json_t *object, clrsym_answer *ret)
+{
+        Row row = {.object = object};
+
+        *ret = (clrsym_answer){
+                .status = (clrsym_status)take_enum(&row, "status", ENUM_STATUS),
+                .has_process = is_given(&row, "confidence"),
+                .line_il_offset = -1,
+        };
+        if (ret->has_process) {
+                ret->confidence = (clrsym_confidence)take_enum(&row, "confidence", ENUM_CONFIDENCE);
+                ret->pid = (int32_t)json_take_number(&row, "pid", INT32_MAX);
+                ret->pid_ns = json_take_number(&row, "pid_ns", INT64_MAX);
+                ret->horizon = json_take_time(&row, "horizon", CLRSYM_NO_TIME);
+                ret->epoch = json_take_number(&row, "epoch", INT64_MAX);
+        }
+        if (is_given(&row, "n_candidates"))
+                ret->n_candidates = (uint32_t)json_take_number(&row, "n_candidates", UINT32_MAX);
+        if (is_given(&row, "nearest"))
+                take_nearest(&row, ret);
+        else if (ret->status == CLRSYM_OK)
+                take_place(&row, ret);
+        return row.wrong;
+}
+
+const char *json_decode_inlined(const json_t *object, clrsym_inlined *ret)
+{
+        const json_t *inlined = json_object_get(object, "inlined");
+        size_t i;
+
+        for (i = 0; i < json_array_size(inlined); i++) {
+                Row row = {.object = json_array_get(inlined, i)};
+
+                ret[i] = (clrsym_inlined){.method = json_take_text(&row, "method"),
+                                          .il_offset = take_il_offset(&row, "il_offset")};
+                if (row.wrong)
+                        return row.wrong;
+        }
+        return NULL;
+}
+
 const char *json_decode_event(const json_t *object, clrsym_event *ret)
 {
         static const char *const TYPES[] = {

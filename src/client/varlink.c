@@ -10,8 +10,6 @@
 
 /* Bytes. The daemon sends no longer reply: lists come in parts. */
 #define MAX_REPLY (256u << 20)
-/* Deepest nesting of a reply. The JSON parser recurses, and a thread's stack may be small. */
-#define MAX_DEPTH 32
 /* Bytes of an error's parameters that a message shows. */
 #define MAX_QUOTED 1024
 
@@ -33,11 +31,7 @@ int varlink_send(Connection *connection, const char *method, const char *paramet
         return r == -ECONNRESET ? 0 : r;
 }
 
-/*
- * The tree of the JSON value that is the N bytes at TEXT. It is JSON: what cannot be had of it is a
- * number or a character that the library does not take, or there is no memory.
- */
-static int varlink_load(const char *text, size_t n, json_t **ret)
+int varlink_load(const char *text, size_t n, json_t **ret)
 {
         json_error_t error = {0};
 
@@ -49,24 +43,19 @@ static int varlink_load(const char *text, size_t n, json_t **ret)
                                                                                    : -EBADMSG;
 }
 
-static bool is_name(const char *quoted, size_t n, const char *name)
-{
-        return n == strlen(name) + 2 && !memcmp(quoted + 1, name, n - 2);
-}
-
 /* Takes the member NAME, with its quotes, whose value is the N bytes at TEXT. */
 static int set_member(Reply *reply, const char *name, size_t n_name, const char *text, size_t n)
 {
-        if (is_name(name, n_name, "parameters")) {
+        if (json_is_string_of(name, n_name, "parameters")) {
                 if (*text != '{' || reply->text)
                         return -EBADMSG;
                 reply->text = text;
                 reply->n_text = n;
-        } else if (is_name(name, n_name, "error")) {
+        } else if (json_is_string_of(name, n_name, "error")) {
                 if (*text != '"' || reply->error)
                         return -EBADMSG;
                 return varlink_load(text, n, &reply->error);
-        } else if (is_name(name, n_name, "continues")) {
+        } else if (json_is_string_of(name, n_name, "continues")) {
                 reply->continues |= *text == 't';
         }
         return 0;
@@ -89,7 +78,7 @@ static int varlink_parse(const char *text, size_t n, Reply *reply)
 
                 at = name_end ? json_check_skip_blanks(text, name_end) : n;
                 begin = at = text[at] == ':' ? json_check_skip_blanks(text, at + 1) : n;
-                at = json_check_value(text, n, begin, MAX_DEPTH - 1);
+                at = json_check_value(text, n, begin, JSON_CHECK_MAX_DEPTH - 1);
                 if (!at)
                         return -EBADMSG;
                 r = set_member(reply, text + name, name_end - name, text + begin, at - begin);

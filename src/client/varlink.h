@@ -40,6 +40,12 @@ int varlink_next(Connection *connection, ReplyForm form, Reply *ret);
 int varlink_receive(Connection *connection, int64_t deadline, ReplyForm form, Reply *ret);
 
 /*
+ * The tree of the JSON value that is the N bytes at TEXT, which were checked. -EBADMSG: a number or
+ * a character is none that the library takes.
+ */
+int varlink_load(const char *text, size_t n, json_t **ret);
+
+/*
  * Explains an error reply in the message. Returns -EREMOTEIO, or -EINVAL if it is about a
  * parameter.
  */

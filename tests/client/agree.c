@@ -253,6 +253,22 @@ static void agree_lists(clrsym *handle, const clrsym_query *query)
             "versions");
 }
 
+/* Also whether the answer decoded is what it is in JSON. */
+static int on_answer(clrsym_row *row, void *data)
+{
+        List *list = data;
+        size_t n;
+        const char *text = clrsym_row_json(row, &n);
+        json_t *json = json_loadb(text, n, 0, NULL);
+        clrsym_answer answer;
+        int r = clrsym_row_answer(row, &answer);
+
+        json_array_append_new(list->rows, json);
+        if (r == 0)
+                compare_answer(json, &answer);
+        return r;
+}
+
 /* In JSON, a part at a time. */
 static void agree_answers(clrsym *handle, const clrsym_query *queries, size_t n)
 {
@@ -276,7 +292,7 @@ static void agree_answers(clrsym *handle, const clrsym_query *queries, size_t n)
                 }
                 json_object_set_new(parameters, "queries", array);
                 text = json_dumps(parameters, 0);
-                if (clrsym_call(handle, "Resolve", text, 0, 0, keep, &list))
+                if (clrsym_rows(handle, "Resolve", text, "answers", 0, on_answer, &list))
                         fail(handle);
                 json_array_extend(parts, list.rows);
                 json_decref(list.rows);

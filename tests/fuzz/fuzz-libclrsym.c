@@ -228,6 +228,39 @@ static int run_call(clrsym *handle)
         return clrsym_call(handle, "ListModules", NULL, CLRSYM_MORE, 0, see_reply, NULL);
 }
 
+static int see_any_row(clrsym_row *row, void *data)
+{
+        clrsym_process process;
+        clrsym_answer answer;
+        clrsym_body body;
+        const char *json;
+        size_t n;
+        uint32_t i;
+
+        if (clrsym_row_process(row, &process) == 0)
+                see_process(&process, NULL);
+        if (clrsym_row_body(row, &process, &body) == 0)
+                see_body(&body);
+        if (clrsym_row_answer(row, &answer) == 0) {
+                FUZZ_REQUIRE(answer.status != CLRSYM_OK || answer.has_body);
+                if (answer.has_body)
+                        see_body(&answer.body);
+                for (i = 0; i < answer.n_inlined; i++)
+                        see_text(answer.inlined[i].method);
+                answer.il_kind = CLRSYM_IL_EXACT;
+                FUZZ_REQUIRE(clrsym_row_set_il(row, &answer) == 0);
+        }
+        json = clrsym_row_json(row, &n);
+        FUZZ_REQUIRE(g_utf8_validate(json, (gssize)n, NULL));
+        n_seen += n;
+        return 0;
+}
+
+static int run_rows(clrsym *handle)
+{
+        return clrsym_rows(handle, "Resolve", NULL, "answers", 0, see_any_row, NULL);
+}
+
 static int run_time(clrsym *handle)
 {
         uint64_t time;
@@ -253,8 +286,8 @@ static int run_watch(clrsym *handle)
 }
 
 static int (*const FUNCTIONS[])(clrsym *) = {
-        run_resolve,  run_processes, run_methods, run_history,
-        run_versions, run_call,      run_time,    run_watch,
+        run_resolve, run_processes, run_methods, run_history, run_versions,
+        run_call,    run_time,      run_watch,   run_rows,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

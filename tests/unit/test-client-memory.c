@@ -86,6 +86,17 @@ int __wrap_asprintf(char **ret, const char *format, ...)
         return n;
 }
 
+/* When jansson has no memory for a string that takes 16 bytes with its quotes, it writes past a
+ * buffer: no string here is so long. */
+#define ANSWER                                                                                     \
+        "{\"pid\":1,\"pid_ns\":0,\"status\":\"ok\",\"method\":{\"id\":\"0x1\",\"namespace\":"      \
+        "\"N\",\"name\":\"M\",\"signature\":null,\"token\":\"0x06000001\"},\"start\":\"0x1000\","  \
+        "\"size\":16,\"offset\":8,\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":null,"  \
+        "\"tier\":\"QuickJitted\"},\"module\":null,\"il_offset\":null,\"il_kind\":null,"           \
+        "\"inlined\":[{\"method\":\"a\",\"il_offset\":7}],\"jit_ms\":null,\"loaded\":null,"        \
+        "\"unloaded\":null,\"source\":\"load\",\"confidence\":\"exact\",\"horizon\":"              \
+        "\"9.000000000\",\"epoch\":3}"
+
 static const struct {
         const char *call, *reply;
 } REPLIES[] = {
@@ -93,6 +104,7 @@ static const struct {
         {"ListProcesses", "{\"parameters\":{\"processes\":[]}}"},
         {"ListMethods", "{\"parameters\":{\"methods\":[]}}"},
         {"Versions", "{\"parameters\":{\"bodies\":[]}}"},
+        {"Resolve", "{\"parameters\":{\"answers\":[" ANSWER "]}}"},
         {"Watch", "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}"},
         {"Refused", "{\"error\":\"a.B\"}"},
         /* Rows of sizeof(BulkAnswer). */
@@ -157,6 +169,15 @@ static int on_process(const clrsym_process *process, void *data)
         return 0;
 }
 
+static int on_answer(clrsym_row *row, void *data)
+{
+        const clrsym_answer il = {.il_kind = CLRSYM_IL_EXACT, .il_offset = 1, .line_il_offset = 2};
+        clrsym_answer answer;
+        int r = clrsym_row_answer(row, &answer);
+
+        return r < 0 ? r : clrsym_row_set_il(row, &il);
+}
+
 #define N_QUERIES 5000
 
 /* The first failure; 0 if there is none. */
@@ -172,6 +193,7 @@ static int use_handle(clrsym *handle, clrsym_query *queries, clrsym_answer *answ
             (r = clrsym_processes(handle, on_process, NULL)) < 0 ||
             (r = clrsym_methods(handle, &filter, on_body, NULL)) < 0 ||
             (r = clrsym_versions(handle, &filter, "A.B", on_body, NULL)) < 0 ||
+            (r = clrsym_rows(handle, "Resolve", NULL, "answers", 0, on_answer, NULL)) < 0 ||
             (r = clrsym_resolve(handle, queries, N_QUERIES, 0, answers)) < 0 ||
             (r = clrsym_watch_open(handle, &filter, &watch)) < 0)
                 return r;
