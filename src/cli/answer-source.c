@@ -11,7 +11,6 @@
 
 struct AnswerSource {
         clrsym *handle; /* owned */
-        GString *reply; /* owned */
 };
 
 void answer_source_print_note(const char *trace, const char *note)
@@ -53,7 +52,6 @@ AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags
         }
         if (options_has(options, OPTION_VERBOSE))
                 answer_source_print_note(options->trace, clrsym_note(source->handle));
-        source->reply = g_string_new(NULL);
         return g_steal_pointer(&source);
 }
 
@@ -62,8 +60,6 @@ void answer_source_free(AnswerSource *source)
         if (!source)
                 return;
         clrsym_close(source->handle);
-        if (source->reply)
-                g_string_free(source->reply, TRUE);
         g_free(source);
 }
 
@@ -90,110 +86,86 @@ json_t *answer_source_parameters(const Options *options)
         return parameters;
 }
 
-static bool answer_source_send_text(AnswerSource *source, const char *method,
-                                    const char *parameters, unsigned flags, unsigned wait_ms,
-                                    clrsym_reply_fn fn, void *data, GError **error)
+static int answer_source_take_reply(const char *parameters, size_t n, void *data)
 {
-        int r = clrsym_call(source->handle, method, parameters, flags, wait_ms, fn, data);
+        *(json_t **)data = json_loadb(parameters, n, 0, NULL);
+        return 0;
+}
+
+json_t *answer_source_call(AnswerSource *source, const char *method, const Options *options,
+                           GError **error)
+{
+        json_auto_t *parameters = options ? answer_source_parameters(options) : json_object();
+        char *text = json_dumps(parameters, JSON_COMPACT);
+        json_t *reply = NULL;
+
+        if (clrsym_call(source->handle, method, text, 0, 0, answer_source_take_reply, &reply) < 0)
+                answer_source_set_error(source, error);
+        else if (!reply)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply to %s makes no sense",
+                            method);
+        free(text);
+        return reply;
+}
+
+static int answer_source_print_reply(const char *parameters, size_t n, void *data)
+{
+        output_line(parameters, n);
+        return 0;
+}
+
+bool answer_source_print(AnswerSource *source, const char *method, GError **error)
+{
+        int r = clrsym_call(source->handle, method, NULL, 0, 0, answer_source_print_reply, NULL);
 
         if (r < 0)
                 answer_source_set_error(source, error);
         return r >= 0;
 }
 
-/* Takes over PARAMETERS. */
-static bool answer_source_send(AnswerSource *source, const char *method, json_t *parameters,
-                               unsigned flags, unsigned wait_ms, clrsym_reply_fn fn, void *data,
-                               GError **error)
+static bool source_rows_of_text(AnswerSource *source, const char *method, const char *parameters,
+                                const char *member, unsigned wait_ms, clrsym_row_fn fn, void *data,
+                                GError **error)
+{
+        int r = clrsym_rows(source->handle, method, parameters, member, wait_ms, fn, data);
+
+        if (r < 0)
+                answer_source_set_error(source, error);
+        return r >= 0;
+}
+
+bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
+                        const char *member, clrsym_row_fn fn, void *data, GError **error)
 {
         char *text = json_dumps(parameters, JSON_COMPACT);
-        bool ok = answer_source_send_text(source, method, text, flags, wait_ms, fn, data, error);
+        bool ok = source_rows_of_text(source, method, text, member, 0, fn, data, error);
 
         free(text);
         json_decref(parameters);
         return ok;
 }
 
-static int keep_reply(const char *parameters, size_t n, void *data)
-{
-        AnswerSource *source = data;
-
-        g_string_append_len(source->reply, parameters, (gssize)n);
-        return 0;
-}
-
-bool answer_source_call(AnswerSource *source, const char *method, json_t *parameters,
-                        unsigned wait_ms, JsonSpan *ret_parameters, GError **error)
-{
-        g_string_truncate(source->reply, 0);
-        if (!answer_source_send(source, method, parameters, 0, wait_ms, keep_reply, source, error))
-                return false;
-        *ret_parameters = (JsonSpan){source->reply->str, source->reply->len};
-        return true;
-}
-
-/* A list while it is read. */
-typedef struct Rows {
-        const char *member;
-        AnswerRowFn fn;
-        void *data;
-        bool is_missing; /* a reply has no such array */
-} Rows;
-
-static int answer_source_take_rows(const char *parameters, size_t n, void *data)
-{
-        Rows *rows = data;
-        JsonSpan array, row;
-        size_t position = 0;
-
-        if (!json_span_array((JsonSpan){parameters, n}, rows->member, &array)) {
-                rows->is_missing = true;
-                return 1;
-        }
-        while (json_span_next(array, &position, &row))
-                if (!rows->fn(row, rows->data))
-                        return 1;
-        return 0;
-}
-
-/* OK: the call was made. */
-static bool rows_end(const Rows *rows, bool ok, GError **error)
-{
-        if (ok && rows->is_missing)
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"%s\"", rows->member);
-        return ok && !rows->is_missing;
-}
-
-bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
-                        const char *member, AnswerRowFn fn, void *data, GError **error)
-{
-        Rows rows = {.member = member, .fn = fn, .data = data};
-        bool ok = answer_source_send(source, method, parameters, CLRSYM_MORE, 0,
-                                     answer_source_take_rows, &rows, error);
-
-        return rows_end(&rows, ok, error);
-}
-
 bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigned wait_ms,
-                           AnswerRowFn fn, void *data, GError **error)
+                           clrsym_row_fn fn, void *data, GError **error)
 {
-        Rows rows = {.member = "answers", .fn = fn, .data = data};
-        bool ok = answer_source_send_text(source, "Resolve", parameters, CLRSYM_MORE, wait_ms,
-                                          answer_source_take_rows, &rows, error);
-
-        return rows_end(&rows, ok, error);
+        return source_rows_of_text(source, "Resolve", parameters, "answers", wait_ms, fn, data,
+                                   error);
 }
 
-static bool print_row(JsonSpan row, void *data)
+int answer_source_print_row(clrsym_row *row, void *data)
 {
-        output_line(row.at, row.n);
-        return !output_error();
+        size_t n;
+        const char *json = clrsym_row_json(row, &n);
+
+        output_line(json, n);
+        return output_error() ? 1 : 0;
 }
 
 bool answer_source_print_rows(AnswerSource *source, const char *method, json_t *parameters,
                               const char *member, GError **error)
 {
-        return answer_source_rows(source, method, parameters, member, print_row, NULL, error);
+        return answer_source_rows(source, method, parameters, member, answer_source_print_row, NULL,
+                                  error);
 }
 
 bool answer_source_time(AnswerSource *source, const char *text, uint64_t *ret_time, GError **error)

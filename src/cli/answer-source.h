@@ -2,11 +2,9 @@
 #pragma once
 
 /*
- * Answer source: a daemon, or a trace with a daemon of its own, and its replies as they are on the
- * wire
+ * Answer source: a daemon, or a trace with a daemon of its own, and its replies
  */
 
-#include "cli/json-span.h"
 #include "cli/options.h"
 #include "clrsym/clrsym.h"
 
@@ -39,23 +37,26 @@ void answer_source_set_error(AnswerSource *source, GError **error);
 json_t *answer_source_parameters(const Options *options);
 
 /*
- * Calls METHOD with PARAMETERS, which it takes over. RET_PARAMETERS are those of the reply,
- * borrowed until the next call. WAIT_MS is how long the daemon may wait, by PARAMETERS.
+ * Calls METHOD; its only parameter is the process of OPTIONS (NULL: none). Owned; NULL with ERROR
+ * set.
  */
-bool answer_source_call(AnswerSource *source, const char *method, json_t *parameters,
-                        unsigned wait_ms, JsonSpan *ret_parameters, GError **error);
-
-/* False ends the list. ROW is valid during the call. */
-typedef bool (*AnswerRowFn)(JsonSpan row, void *data);
+json_t *answer_source_call(AnswerSource *source, const char *method, const Options *options,
+                           GError **error);
+/* Calls METHOD without parameters, and prints the reply on a line. */
+bool answer_source_print(AnswerSource *source, const char *method, GError **error);
 
 /*
  * Calls METHOD, and FN for each element of the array MEMBER of the replies. Takes over PARAMETERS.
+ * If FN returns a value other than 0, the list ends; less than 0 is a failure of a clrsym_row_
+ * function.
  */
 bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
-                        const char *member, AnswerRowFn fn, void *data, GError **error);
+                        const char *member, clrsym_row_fn fn, void *data, GError **error);
 /* The same of the answers of a call Resolve with PARAMETERS, the text of a JSON object. */
 bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigned wait_ms,
-                           AnswerRowFn fn, void *data, GError **error);
+                           clrsym_row_fn fn, void *data, GError **error);
+/* For answer_source_rows(): prints the row on a line. */
+int answer_source_print_row(clrsym_row *row, void *data);
 /* As answer_source_rows(); prints each element on a line. */
 bool answer_source_print_rows(AnswerSource *source, const char *method, json_t *parameters,
                               const char *member, GError **error);

@@ -40,8 +40,7 @@ void answer_wait_end(AnswerWait *wait)
         wait->last_time = now;
 }
 
-/* What may be there all the same, once more events have arrived. */
-static bool answer_is_missing(const clrsym_answer *answer)
+bool answer_is_missing(const clrsym_answer *answer)
 {
         switch (answer->status) {
         case CLRSYM_PENDING:

@@ -23,6 +23,9 @@ void answer_wait_init(AnswerWait *wait, const Options *options);
 bool answer_wait_resolve(AnswerWait *wait, AnswerSource *source, const clrsym_query *queries,
                          size_t n, clrsym_answer *answers, GError **error);
 
+/* May the answer become a better one once more events have arrived? */
+bool answer_is_missing(const clrsym_answer *answer);
+
 /* For callers that ask in another way: ms to wait at the first, and at a second time of asking. */
 unsigned answer_wait_first(const AnswerWait *wait);
 /* IS_MISSING: the first time an answer was missing. 0: there is no second time. */

@@ -4,6 +4,8 @@
 #include "util/json-answer.h"
 #include "util/json-text.h"
 
+#include <string.h>
+
 static void print_invalid(const AddressQuestion *question)
 {
         g_autoptr(GString) line = g_string_new("{");
@@ -52,123 +54,106 @@ static GString *questions_parameters(const AddressQuestion *questions, size_t n,
         return text;
 }
 
-/* The daemon's answer, and the members about its line. */
-static void print_with_line(LineSource *lines, const AddressQuestion *question, JsonSpan answer)
-{
-        const ProcessName *process = &question->process;
-        g_autoptr(GString) line = g_string_sized_new(answer.n + 1);
-
-        line_source_append_answer(lines, line, process->has_pid_ns ? 0 : process->pid, answer);
-        output_line(line->str, line->len);
-}
-
-/* Questions whose answers are printed in their order. */
-typedef struct JsonPrinter {
-        LineSource *lines;
+/* Questions while they are answered. */
+typedef struct JsonAsking {
         const AddressQuestion *questions;
-        size_t n, n_printed;
-} JsonPrinter;
+        size_t n;
+        size_t next;        /* the question of the next answer, or a wrong one before it */
+        LineSource *lines;  /* borrowed; NULL: none are asked for */
+        bool may_ask_again; /* if an answer is missing */
+        bool is_missing;    /* one may be there once more events have arrived */
+        GPtrArray *texts;   /* owned strings, by question; NULL: not answered yet, or wrong */
+} JsonAsking;
 
-/* Prints those that are wrong, up to one that has an answer. */
-static void printer_skip_wrong(JsonPrinter *printer)
+static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
 {
-        for (; printer->n_printed < printer->n && printer->questions[printer->n_printed].wrong;
-             printer->n_printed++)
-                print_invalid(&printer->questions[printer->n_printed]);
+        const ProcessName *process = &asking->questions[asking->next].process;
+        const char *json;
+        size_t n;
+
+        if (asking->lines)
+                return line_source_append_answer(asking->lines, out,
+                                                 process->has_pid_ns ? 0 : process->pid, row);
+        json = clrsym_row_json(row, &n);
+        json_append_bytes(out, json, n);
+        return 0;
 }
 
-static bool printer_take(JsonSpan answer, void *data)
+static int asking_take(clrsym_row *row, void *data)
 {
-        JsonPrinter *printer = data;
+        JsonAsking *asking = data;
+        g_autoptr(GString) text = g_string_new(NULL);
+        clrsym_answer answer;
+        int r = 0;
 
-        printer_skip_wrong(printer);
-        if (printer->n_printed == printer->n)
-                return false;
-        if (printer->lines)
-                print_with_line(printer->lines, &printer->questions[printer->n_printed], answer);
-        else
-                output_line(answer.at, answer.n);
-        printer->n_printed++;
-        return true;
+        while (asking->next < asking->n && asking->questions[asking->next].wrong)
+                asking->next++;
+        if (asking->next == asking->n)
+                return 1;
+        if (asking->may_ask_again && (r = clrsym_row_answer(row, &answer)) == 0)
+                asking->is_missing = asking->is_missing || answer_is_missing(&answer);
+        if (r == 0)
+                r = asking_append(asking, text, row);
+        if (r == 0)
+                asking->texts->pdata[asking->next++] = g_string_free(g_steal_pointer(&text), FALSE);
+        return r;
 }
 
-/* The answers of a first call. */
-typedef struct JsonAnswers {
-        GPtrArray *texts; /* owned GString */
-        bool is_missing;  /* one may be there once more events have arrived */
-} JsonAnswers;
-
-static void json_text_free(gpointer text)
+static bool asking_ask(JsonAsking *asking, AnswerSource *source, unsigned wait_ms, GError **error)
 {
-        g_string_free(text, TRUE);
-}
-
-static bool answers_keep(JsonSpan answer, void *data)
-{
-        static const char *const NAMES[] = {"status", "confidence"};
-        JsonSpan members[G_N_ELEMENTS(NAMES)];
-        JsonAnswers *answers = data;
-
-        json_span_members(answer, NAMES, G_N_ELEMENTS(NAMES), members);
-        if (json_span_is_text(members[0], "pending") ||
-            json_span_is_text(members[0], "no-process") ||
-            (json_span_is_text(members[0], "ambiguous") &&
-             json_span_is_text(members[1], "provisional")))
-                answers->is_missing = true;
-        g_ptr_array_add(answers->texts, g_string_new_len(answer.at, (gssize)answer.n));
-        return true;
-}
-
-static bool printer_ask(JsonPrinter *printer, AnswerSource *source, unsigned wait_ms,
-                        AnswerRowFn fn, void *data, GError **error)
-{
-        GString *parameters = questions_parameters(printer->questions, printer->n, wait_ms);
+        GString *parameters = questions_parameters(asking->questions, asking->n, wait_ms);
         bool ok = true;
 
+        asking->next = 0;
+        g_ptr_array_set_size(asking->texts, 0);
+        g_ptr_array_set_size(asking->texts, (int)asking->n);
         if (parameters) {
-                ok = answer_source_resolve(source, parameters->str, wait_ms, fn, data, error);
+                ok = answer_source_resolve(source, parameters->str, wait_ms, asking_take, asking,
+                                           error);
                 g_string_free(parameters, TRUE);
         }
         return ok;
 }
 
-/* The first answers are printed unless they may become better. */
-static bool printer_ask_twice(JsonPrinter *printer, AnswerSource *source, AnswerWait *wait,
-                              GError **error)
+/* The first answers count unless they may become better. */
+static bool asking_ask_twice(JsonAsking *asking, AnswerSource *source, AnswerWait *wait,
+                             GError **error)
 {
-        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(json_text_free);
-        JsonAnswers answers = {.texts = texts};
         unsigned wait_ms;
-        bool ok;
-        guint i;
+        bool ok = asking_ask(asking, source, answer_wait_first(wait), error);
 
-        if (!printer_ask(printer, source, 0, answers_keep, &answers, error))
-                return false;
-        wait_ms = answer_wait_second(wait, answers.is_missing);
+        wait_ms = ok ? answer_wait_second(wait, asking->is_missing) : 0;
         if (wait_ms) {
-                ok = printer_ask(printer, source, wait_ms, printer_take, printer, error);
+                ok = asking_ask(asking, source, wait_ms, error);
                 answer_wait_end(wait);
-                return ok;
         }
-        for (i = 0; i < texts->len; i++) {
-                const GString *text = texts->pdata[i];
-
-                printer_take((JsonSpan){text->str, text->len}, printer);
-        }
-        return true;
+        return ok;
 }
 
 bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
                         size_t n, AnswerWait *wait, GError **error)
 {
-        JsonPrinter printer = {.lines = lines, .questions = questions, .n = n};
+        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+        JsonAsking asking = {.questions = questions,
+                             .n = n,
+                             .lines = lines,
+                             .may_ask_again = !wait->is_given,
+                             .texts = texts};
+        size_t i;
 
-        if (!(wait->is_given
-                      ? printer_ask(&printer, source, wait->ms, printer_take, &printer, error)
-                      : printer_ask_twice(&printer, source, wait, error)))
+        if (!asking_ask_twice(&asking, source, wait, error))
                 return false;
-        printer_skip_wrong(&printer);
-        if (printer.n_printed < n)
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
-        return printer.n_printed == n;
+        for (i = 0; i < n; i++) {
+                const char *text = texts->pdata[i];
+
+                if (questions[i].wrong) {
+                        print_invalid(&questions[i]);
+                } else if (text) {
+                        output_line(text, strlen(text));
+                } else {
+                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
+                        return false;
+                }
+        }
+        return true;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/body-rows.h"
 
-#include "cli/json-field.h"
 #include "cli/symbol-text.h"
-#include "util/guid-text.h"
 
 #include <string.h>
 
@@ -58,85 +56,71 @@ static const char *body_rows_keep_text(BodyRows *list, const char *text)
         return text ? g_string_chunk_insert_const(list->texts, text) : NULL;
 }
 
-static clrsym_tier tier_from_name(const char *name)
-{
-        int tier = CLRSYM_TIER_READY_TO_RUN;
-
-        while (tier > CLRSYM_TIER_UNKNOWN && g_strcmp0(name, clrsym_tier_name(tier)))
-                tier--;
-        return (clrsym_tier)tier;
-}
-
-static const char *shown_name(BodyRows *list, const json_t *object)
+static const char *runtime_name(BodyRows *list, const clrsym_body *body)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        const json_t *method = field_object(object, "method");
-        const json_t *target = field_object(method, "stub_for");
-        const json_t *module = field_object(object, "module");
-        const char *token = field_text(method, "token"), *guid = field_text(module, "pdb_guid");
-        clrsym_body body = {
-                .start = field_hex(object, "start"),
-                .size = (uint32_t)field_number(object, "size"),
-                .tier = tier_from_name(field_text(field_object(object, "version"), "tier")),
-                .module_path = field_text(module, "path"),
-                .token = token ? (uint32_t)field_hex(method, "token") : 0,
-                .name_space = field_text(method, "namespace"),
-                .name = field_text(method, "name"),
-                .signature = field_text(method, "signature"),
-                .method_id = field_hex(method, "id"),
-                .stub_name_space = field_text(target, "namespace"),
-                .stub_name = field_text(target, "name"),
-                .stub_signature = field_text(target, "signature"),
-                .type_args = field_text(method, "type_args"),
-        };
+        const size_t n = clrsym_symbol(body, CLRSYM_STYLE_CLR, NULL, 0);
 
-        if (guid)
-                guid_from_text(guid, strlen(guid), body.module_pdb_guid);
-        symbol_text_append(text, (int32_t)field_number(object, "pid"), &body);
+        g_string_set_size(text, n);
+        clrsym_symbol(body, CLRSYM_STYLE_CLR, text->str, n + 1);
+        return body_rows_keep_text(list, text->str);
+}
+
+static const char *shown_name(BodyRows *list, int32_t pid, const clrsym_body *body)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        symbol_text_append(text, pid, body);
         return body_rows_keep_text(list, text->str);
 }
 
 /* NULL: not known. */
-static const char *first_line(BodyRows *list, JsonSpan body)
+static const char *module_file_name(BodyRows *list, const clrsym_body *body)
+{
+        const char *slash = body->module_path ? strrchr(body->module_path, '/') : NULL;
+        const char *name = slash ? slash + 1 : body->module_path;
+
+        return name && *name ? body_rows_keep_text(list, name) : NULL;
+}
+
+/* NULL: not known. */
+static const char *first_line(BodyRows *list, const clrsym_process *process,
+                              const clrsym_body *body)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         clrsym_line line;
 
-        if (!list->lines || line_source_find_first(list->lines, body, &line) != CLRSYM_LINE_FOUND)
+        if (!list->lines ||
+            line_source_find_first(list->lines, process, body, &line) != CLRSYM_LINE_FOUND)
                 return NULL;
         g_string_append_printf(text, "%s:%" G_GUINT32_FORMAT, line.file, line.line);
         return body_rows_keep_text(list, text->str);
 }
 
-static BodyRow row_from_json(BodyRows *list, const json_t *object)
+static BodyRow row_of_body(BodyRows *list, const clrsym_process *process, const clrsym_body *body)
 {
-        const json_t *version = field_object(object, "version");
-        const json_t *il_version = json_object_get(version, "il_version");
-        const char *symbol = field_text(object, "symbol"), *tier = field_text(version, "tier");
-        double jit_ms = json_number_value(json_object_get(object, "jit_ms"));
         BodyRow row = {
-                .pid = (int32_t)field_number(object, "pid"),
-                .generation = (uint32_t)field_number(object, "generation"),
-                .pid_ns = field_number(object, "pid_ns"),
-                .start = field_hex(object, "start"),
-                .method_id = field_hex(field_object(object, "method"), "id"),
-                .unloaded = CLRSYM_ALIVE,
-                .il_version = field_number(version, "il_version"),
-                .has_il_version = json_is_integer(il_version),
-                .size = (uint32_t)field_number(object, "size"),
-                .rejit_id = (uint32_t)field_number(version, "rejit_id"),
-                .jit_us = jit_ms > 0 && jit_ms < 4e6 ? (uint32_t)(jit_ms * 1000 + 0.5) : 0,
-                .il_size = (uint32_t)field_number(field_object(object, "method"), "il_size"),
-                .flags = (uint32_t)field_number(object, "flags"),
-                .tier = body_rows_keep_text(list, tier ? tier : "?"),
-                .symbol = body_rows_keep_text(list, symbol ? symbol : "?"),
-                .shown = shown_name(list, object),
-                .module = body_rows_keep_text(list, module_file_name(object)),
+                .pid = process->pid,
+                .generation = process->generation,
+                .pid_ns = process->pid_ns,
+                .start = body->start,
+                .method_id = body->method_id,
+                .loaded = body->loaded,
+                .unloaded = body->unloaded,
+                .il_version = body->il_version,
+                .has_il_version = body->has_il_version,
+                .size = body->size,
+                .rejit_id = body->rejit_id,
+                .jit_us = (uint32_t)MIN(body->jit_ns / 1000, UINT32_MAX),
+                .il_size = body->il_size,
+                .flags = body->flags,
+                .tier = clrsym_tier_name(body->tier),
+                .symbol = runtime_name(list, body),
+                .shown = shown_name(list, process->pid, body),
+                .module = module_file_name(list, body),
                 .number = list->rows->len,
         };
 
-        field_time(object, "loaded", &row.loaded);
-        field_time(object, "unloaded", &row.unloaded);
         row.n_name = symbol_name_length(row.symbol);
         return row;
 }
@@ -148,29 +132,37 @@ typedef struct Reading {
         void *data;
 } Reading;
 
-static void body_rows_add(BodyRows *list, BodyRow *row, JsonSpan text)
+static void body_rows_add(BodyRows *list, const BodyRow *row)
 {
         const BodyRow *first = list->rows->len ? body_rows_get(list, 0) : row;
 
-        row->source = first_line(list, text);
-        if (list->keeps_json)
-                row->json = g_string_chunk_insert_len(list->texts, text.at, (gssize)text.n);
         list->is_of_several |= row->pid != first->pid || row->pid_ns != first->pid_ns;
         g_array_append_val(list->rows, *row);
 }
 
-static bool body_rows_take_row(JsonSpan text, void *data)
+static int body_rows_take_row(clrsym_row *json, void *data)
 {
         Reading *reading = data;
-        json_auto_t *object = json_span_load(text);
+        BodyRows *list = reading->list;
+        clrsym_process process;
+        clrsym_body body;
+        BodyRow row;
+        int r = clrsym_row_body(json, &process, &body);
 
-        if (json_is_object(object)) {
-                BodyRow row = row_from_json(reading->list, object);
+        if (r < 0)
+                return r;
+        row = row_of_body(list, &process, &body);
+        if (reading->is_wanted && !reading->is_wanted(&row, reading->data))
+                return 0;
+        row.source = first_line(list, &process, &body);
+        if (list->keeps_json) {
+                size_t n;
+                const char *text = clrsym_row_json(json, &n);
 
-                if (!reading->is_wanted || reading->is_wanted(&row, reading->data))
-                        body_rows_add(reading->list, &row, text);
+                row.json = g_string_chunk_insert_len(list->texts, text, (gssize)n);
         }
-        return true;
+        body_rows_add(list, &row);
+        return 0;
 }
 
 bool body_rows_read(BodyRows *list, AnswerSource *source, const char *method, json_t *parameters,

@@ -25,7 +25,7 @@ typedef struct BodyRow {
         uint32_t il_size; /* 0: not known */
         uint32_t flags;   /* of its method; 0: not known */
         bool has_il_version;
-        const char *tier;              /* "?" if the row has none */
+        const char *tier;              /* static */
         const char *symbol;            /* "Namespace.Type.Method(args)", as the runtime writes it */
         const char *shown;             /* SYMBOL in the style that is asked for */
         size_t n_name;                 /* of SYMBOL, without the arguments */

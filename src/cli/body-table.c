@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/body-table.h"
 
-#include "cli/json-field.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
@@ -152,13 +151,15 @@ void body_table_print(const BodyRows *list, unsigned important)
 }
 
 /* The row, with the first line of its method. */
-static bool print_with_line(JsonSpan row, void *data)
+static int print_with_line(clrsym_row *row, void *data)
 {
-        g_autoptr(GString) text = g_string_sized_new(row.n + 1);
+        g_autoptr(GString) text = g_string_new(NULL);
+        int r = line_source_append_body(data, text, row);
 
-        line_source_append_body(data, text, row);
+        if (r < 0)
+                return r;
         output_line(text->str, text->len);
-        return !output_error();
+        return output_error() ? 1 : 0;
 }
 
 static bool print_json(AnswerSource *source, LineSource *lines, const char *method,

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inlined-frames.h"
 
-#include "cli/json-field.h"
 #include "cli/line-json.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
-
-#include <jansson.h>
 
 /* The name of inlined method I, or NULL; and its line. */
 static char *inlined_symbol(const InlinedFrames *frames, const clrsym_answer *answer, uint32_t i,
@@ -47,28 +44,18 @@ void inlined_frames_append_text(const InlinedFrames *frames, GString *out,
         }
 }
 
-static clrsym_inlined inlined_of_json(const json_t *element)
+void inlined_frames_append_json(const InlinedFrames *frames, GString *out,
+                                const clrsym_answer *answer)
 {
-        const json_t *il = json_object_get(element, "il_offset");
+        uint32_t i;
 
-        return (clrsym_inlined){
-                .method = json_string_value(json_object_get(element, "method")),
-                .il_offset = json_is_integer(il) ? (int32_t)json_integer_value(il) : -1,
-        };
-}
-
-void inlined_frames_append_json(const InlinedFrames *frames, GString *out, JsonSpan inlined)
-{
-        json_auto_t *array = json_span_load(inlined);
-        size_t n = json_array_size(array), i;
-
+        if (!answer->n_inlined)
+                return;
         g_string_append(out, ",\"inlined_frames\":[");
-        for (i = 0; i < n; i++) {
-                const clrsym_inlined row = inlined_of_json(json_array_get(array, i));
-                const clrsym_answer answer = {.inlined = &row, .n_inlined = 1};
+        for (i = 0; i < answer->n_inlined; i++) {
                 clrsym_line_status found;
                 clrsym_line line;
-                g_autofree char *symbol = inlined_symbol(frames, &answer, 0, &found, &line);
+                g_autofree char *symbol = inlined_symbol(frames, answer, i, &found, &line);
 
                 g_string_append(out, i ? ",{\"symbol\":" : "{\"symbol\":");
                 json_append_string(out, symbol);

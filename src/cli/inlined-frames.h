@@ -5,7 +5,6 @@
  * Inlined frames: the methods that were inlined at an address, for people and as JSON
  */
 
-#include "cli/json-span.h"
 #include "clrsym/clrsym.h"
 
 #include <glib.h>
@@ -24,7 +23,8 @@ typedef struct InlinedFrames {
 void inlined_frames_append_text(const InlinedFrames *frames, GString *out,
                                 const clrsym_answer *answer, bool has_lines);
 /*
- * Appends the member inlined_frames, with a comma before it: for each element of INLINED, the
- * daemon's own text, an object with symbol, file, line, column and line_status.
+ * Appends the member inlined_frames, with a comma before it, if there is any: for each inlined
+ * method an object with symbol, file, line, column and line_status.
  */
-void inlined_frames_append_json(const InlinedFrames *frames, GString *out, JsonSpan inlined);
+void inlined_frames_append_json(const InlinedFrames *frames, GString *out,
+                                const clrsym_answer *answer);

@@ -499,7 +499,6 @@ bool verb_jit(const Options *options, GError **error)
         json_auto_t *statistics = NULL;
         json_t *parameters, *processes;
         JitTiers tiers;
-        JsonSpan reply;
         bool is_good;
 
         if (!source)
@@ -508,10 +507,8 @@ bool verb_jit(const Options *options, GError **error)
         json_object_set_new(parameters, "all", json_true());
         if (!body_rows_read(list, source, "ListMethods", parameters, "methods",
                             /* is_wanted= */ NULL, /* data= */ NULL, error) ||
-            !answer_source_call(source, "JitStatistics", answer_source_parameters(options), 0,
-                                &reply, error))
+            !(statistics = answer_source_call(source, "JitStatistics", options, error)))
                 return false;
-        statistics = json_span_load(reply);
         processes = json_object_get(statistics, "processes");
         jit_tiers_init(&tiers, list);
         is_good = json_is_array(processes);

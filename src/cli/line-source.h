@@ -5,7 +5,6 @@
  * Line source: source lines for answers, as the command line asks for them
  */
 
-#include "cli/json-span.h"
 #include "cli/options.h"
 #include "clrsym/clrsym.h"
 
@@ -26,16 +25,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *daemons);
 /*
- * Appends ANSWER, one of the daemon's answers in JSON, with the members file, line, column and
+ * Appends ROW, one of the daemon's answers, in JSON, with the members file, line, column and
  * line_status; and of precompiled code with the IL offset. An answer that is not OK is appended as
- * it is.
+ * it is. Negative: as clrsym_row_answer().
  */
-void line_source_append_answer(LineSource *source, GString *out, int32_t pid, JsonSpan answer);
+int line_source_append_answer(LineSource *source, GString *out, int32_t pid, clrsym_row *row);
 
+/* The first line of the method of BODY, of PROCESS. RET is valid until the next question. */
+clrsym_line_status line_source_find_first(LineSource *source, const clrsym_process *process,
+                                          const clrsym_body *body, clrsym_line *ret);
 /*
- * The first line of the method of BODY, a row of History or Versions. RET is valid until the next
- * question.
+ * Appends ROW, one of History or Versions, in JSON, with the members file, line, column and
+ * line_status. Negative: as clrsym_row_body().
  */
-clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret);
-/* Appends BODY with the members file, line, column and line_status. */
-void line_source_append_body(LineSource *source, GString *out, JsonSpan body);
+int line_source_append_body(LineSource *source, GString *out, clrsym_row *row);

@@ -44,20 +44,22 @@ static void add_cell(Table *table, const json_t *value)
                 table_add(table, json_string_value(value));
 }
 
-static bool list_table_take_row(JsonSpan text, void *data)
+static int list_table_take_row(clrsym_row *text, void *data)
 {
         const Printing *printing = data;
         const ListTable *list = printing->list;
-        json_auto_t *row = json_span_load(text);
+        size_t n;
+        const char *json = clrsym_row_json(text, &n);
+        json_auto_t *row = json_loadb(json, n, 0, NULL);
         unsigned i;
 
         if (is_there(printing, row)) {
                 for (i = 0; printing->table && i < list->n_fields; i++)
                         add_cell(printing->table, json_object_get(row, list->fields[i].member));
                 if (!printing->table)
-                        output_line(text.at, text.n);
+                        output_line(json, n);
         }
-        return true;
+        return 0;
 }
 
 bool list_table_print(const ListTable *list, AnswerSource *source, json_t *parameters,

@@ -29,15 +29,14 @@ bool verb_metrics(const Options *options, GError **error)
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         json_auto_t *metrics = NULL;
         const char *text;
-        JsonSpan reply;
 
-        if (!source || !answer_source_call(source, "Metrics", json_object(), 0, &reply, error))
+        if (!source)
                 return false;
-        if (options_has(options, OPTION_JSON)) {
-                output_line(reply.at, reply.n);
-                return true;
-        }
-        metrics = json_span_load(reply);
+        if (options_has(options, OPTION_JSON))
+                return answer_source_print(source, "Metrics", error);
+        metrics = answer_source_call(source, "Metrics", NULL, error);
+        if (!metrics)
+                return false;
         text = field_text(metrics, "text");
         if (!text) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"text\"");

@@ -11,7 +11,6 @@
 
 #include "cli/perfmap.h"
 
-#include "cli/json-field.h"
 #include "cli/live-code.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -22,21 +21,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool perfmap_take_process(JsonSpan row, void *data)
+static int perfmap_take_process(clrsym_row *row, void *data)
 {
         GArray *generations = data;
-        json_auto_t *process = json_span_load(row);
-        Generation generation = {
-                .name = {true, field_number(process, "pid_ns"),
-                         (int32_t)field_number(process, "pid")},
-                .number = (uint32_t)field_number(process, "generation"),
-                .has_exited = g_strcmp0(field_text(process, "state"), "exited") == 0,
-        };
+        clrsym_process process;
+        Generation generation;
+        int r = clrsym_row_process(row, &process);
 
-        field_time(process, "since", &generation.since);
-        field_time(process, "last", &generation.last);
+        if (r < 0)
+                return r;
+        generation = (Generation){
+                .name = {true, process.pid_ns, process.pid},
+                .number = process.generation,
+                .since = process.since,
+                .last = process.last,
+                .has_exited = process.state == CLRSYM_EXITED,
+        };
         g_array_append_val(generations, generation);
-        return true;
+        return 0;
 }
 
 static bool is_same_process(const ProcessName *a, const ProcessName *b)

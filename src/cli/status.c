@@ -174,16 +174,13 @@ bool verb_status(const Options *options, GError **error)
         json_auto_t *report = options->trace ? json_object() : session_report_new();
         json_t *limits = options->trace ? NULL : holder_limits_ask();
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
-        bool ok;
-        JsonSpan reply;
         const char *name;
         json_auto_t *status = NULL;
         json_t *value;
 
         if (limits)
                 json_object_set_new(report, "limits", limits);
-        ok = source && answer_source_call(source, "Status", json_object(), 0, &reply, error);
-        status = ok ? json_span_load(reply) : NULL;
+        status = source ? answer_source_call(source, "Status", NULL, error) : NULL;
         if (status && is_json) {
                 json_object_update(status, report);
                 output_json(status);
@@ -195,5 +192,5 @@ bool verb_status(const Options *options, GError **error)
                 /* Without the daemon these are all the more important. */
                 print_report(report, is_json);
         }
-        return ok;
+        return status != NULL;
 }

@@ -22,12 +22,10 @@ typedef struct Version {
 static bool add_members(json_t *value, AnswerSource *source, const char *method,
                         const char *const *names, GError **error)
 {
-        JsonSpan reply;
-        json_auto_t *info = NULL;
+        json_auto_t *info = answer_source_call(source, method, NULL, error);
 
-        if (!answer_source_call(source, method, json_object(), 0, &reply, error))
+        if (!info)
                 return false;
-        info = json_span_load(reply);
         for (; *names; names++)
                 if (json_object_get(info, *names))
                         json_object_set(value, *names, json_object_get(info, *names));

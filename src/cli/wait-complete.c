@@ -31,12 +31,8 @@ typedef struct ProcessState {
 
 static uint64_t count_lost(AnswerSource *source)
 {
-        json_auto_t *status = NULL;
-        JsonSpan reply;
+        json_auto_t *status = answer_source_call(source, "Status", NULL, NULL);
 
-        if (!answer_source_call(source, "Status", json_object(), 0, &reply, NULL))
-                return 0;
-        status = json_span_load(reply);
         return field_number(status, "discarded_events") + field_number(status, "discarded_packets");
 }
 

@@ -127,16 +127,13 @@ static void json_put_guid(GString *out, const uint8_t *guid)
         json_append_string(out, text);
 }
 
-static void json_put_il(const BodyJson *json, JsonIlMember member)
+/* Null below 0. */
+static void json_put_il_offset(const BodyJson *json, int32_t offset)
 {
-        const clrsym_il_kind kind = json->row.il_kind;
-        const JsonIl il = {
-                .kind = clrsym_il_kind_name(kind),
-                .offset = kind == CLRSYM_IL_EXACT ? json->row.il_offset : -1,
-                .line_offset = json->row.line_il,
-        };
-
-        json_il_append(json->out, member, &il);
+        if (offset >= 0)
+                json_append_u64(json->out, (uint64_t)offset);
+        else
+                json_append_string(json->out, NULL);
 }
 
 static void json_put_symbol(const BodyJson *json)
@@ -216,13 +213,14 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 json_append_u64(out, *json->address - json->row.start);
                 return;
         case ANSWER_IL_OFFSET:
-                json_put_il(json, JSON_IL_OFFSET);
+                json_put_il_offset(json,
+                                   json->row.il_kind == CLRSYM_IL_EXACT ? json->row.il_offset : -1);
                 return;
         case ANSWER_IL_KIND:
-                json_put_il(json, JSON_IL_KIND);
+                json_append_string(out, clrsym_il_kind_name(json->row.il_kind));
                 return;
         case ANSWER_LINE_IL_OFFSET:
-                json_put_il(json, JSON_IL_LINE_OFFSET);
+                json_put_il_offset(json, json->row.line_il);
                 return;
         case ANSWER_GUID:
                 json_put_guid(out, json->row.module_pdb);
