@@ -100,7 +100,7 @@ static const char *attr_stacks(const struct perf_event_attr *attr)
         if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
                 return "none";
         if (attr->sample_type & PERF_SAMPLE_STACK_USER)
-                return "dwarf";
+                return perf_sample_has(attr) ? "copies" : "dwarf";
         return attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
                                attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK
                        ? "lbr"

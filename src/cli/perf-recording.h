@@ -47,7 +47,8 @@ typedef struct RecordingEvent {
 typedef struct Recording {
         int clock_id;           /* of CLOCK_*, or RECORDING_OWN_CLOCK */
         const char *clock_name; /* static; NULL: not known */
-        const char *stacks;     /* static: "frames", "dwarf", "lbr", "none" */
+        const char *stacks;     /* static: "frames", "copies", "dwarf" (copies without registers),
+                                   "lbr", "none" */
         /* One moment, by the time of day and by perf's clock, in ns. */
         bool has_reference;
         uint64_t reference_tod, reference_clock;

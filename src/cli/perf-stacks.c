@@ -63,8 +63,8 @@ void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *not
         } ROWS[] = {
                 {"none", "without stacks: record them with perf record -k mono -g ..."},
                 {"dwarf",
-                 "with --call-graph dwarf, and its stacks could not be unwound: .NET code keeps "
-                 "frame pointers, so record with perf record -k mono -g"},
+                 "with copies of stacks and without registers, so the callers cannot be found: "
+                 ".NET code keeps frame pointers, so record with perf record -k mono -g"},
                 {"lbr",
                  "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
                  "code keeps frame pointers, so record with perf record -k mono -g"},

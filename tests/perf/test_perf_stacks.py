@@ -91,6 +91,7 @@ def test_same(tap, name_stacks, directory):
         done = name_stacks(data)
         ours = [program_part(names) for names in stacks(done.stdout)]
         tap.check(len(theirs) > 100 and len(ours) == len(theirs), 'each sample has a stack', len(ours), len(theirs), done.stderr)
+        tap.check('callers cannot be found' not in done.stderr, 'nothing is said of stacks that have callers', done.stderr)
         same = sum(one == other for one, other in zip(ours, theirs))
         others = [pair for pair in zip(ours, theirs) if pair[0] != pair[1]]
         tap.check(same >= 0.98 * len(theirs), f'{same} of {len(theirs)} as perf unwinds them', others[:3])
