@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "moment/moment.h"
 
+#include "perf/mapping.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -46,27 +47,23 @@ void moment_free(Moment *moment)
         g_free(moment);
 }
 
-/* "7f10c7680000-7f10c81cc000 r-xp 00000000 fe:00 350922          /a.dll"; false: not executable. */
+/* False: not executable. */
 static bool mapping_read(const char *line, size_t n, MomentMapping *ret)
 {
         g_autofree char *text = g_strndup(line, n);
-        unsigned long long begin, end, offset, inode;
-        char permissions[5] = "";
-        unsigned major, minor;
-        int n_read = 0;
+        const char *path;
+        Mapping mapping;
 
-        if (sscanf(text, "%llx-%llx %4s %llx %x:%x %llu %n", &begin, &end, permissions, &offset,
-                   &major, &minor, &inode, &n_read) < 7 ||
-            permissions[2] != 'x' || end <= begin)
+        if (!mapping_take_columns(&mapping, text, &path))
                 return false;
         *ret = (MomentMapping){
-                .begin = begin,
-                .end = end,
-                .offset = offset,
-                .major = major,
-                .minor = minor,
-                .inode = inode,
-                .path = g_strdup(n_read > 0 ? text + n_read : ""),
+                .begin = mapping.start,
+                .end = mapping.end,
+                .offset = mapping.offset,
+                .major = mapping.major,
+                .minor = mapping.minor,
+                .inode = mapping.inode,
+                .path = g_strdup(path),
         };
         return true;
 }

@@ -63,7 +63,7 @@ static bool keep_path(Mapping *mapping, const char *path)
 }
 
 /* "7f10c7680000-7f10c81cc000 r-xp 00000000 fe:00 350922          /a.dll" */
-bool mapping_take_map(Mapping *mapping, const char *line)
+bool mapping_take_columns(Mapping *mapping, const char *line, const char **ret_path)
 {
         *mapping = (Mapping){0};
         if (!mapping_take_number(&line, 16, "-", UINT64_MAX, &mapping->start) ||
@@ -76,7 +76,15 @@ bool mapping_take_map(Mapping *mapping, const char *line)
             !take_u32(&line, 16, " ", &mapping->minor) ||
             !mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->inode))
                 return false;
-        return keep_path(mapping, line + strspn(line, " "));
+        *ret_path = line + strspn(line, " ");
+        return mapping->start < mapping->end;
+}
+
+bool mapping_take_map(Mapping *mapping, const char *line)
+{
+        const char *path;
+
+        return mapping_take_columns(mapping, line, &path) && keep_path(mapping, path);
 }
 
 bool mapping_is_assembly(const Mapping *mapping)

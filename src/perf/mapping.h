@@ -28,6 +28,11 @@ typedef struct Mapping {
 void mapping_deinit(Mapping *mapping);
 
 /*
+ * Reads a line of /proc/PID/maps, without its end, of executable memory: all but the path, which
+ * RET_PATH has, borrowed; empty: the memory is anonymous. False if it is none.
+ */
+bool mapping_take_columns(Mapping *mapping, const char *line, const char **ret_path);
+/*
  * Reads a line of /proc/PID/maps: neither pid nor times are set. False if it is not of an
  * executable file mapping.
  */
