@@ -4,6 +4,7 @@
 #include "metadata/pe-file.h"
 #include "pdb/debug-directory.h"
 #include "util/fd.h"
+#include "util/hex-text.h"
 #include "util/rootfs.h"
 
 #include <jansson.h>
@@ -29,11 +30,10 @@ struct ImageFiles {
 static unsigned digits_read(const char *digits, uint8_t *ret, unsigned n)
 {
         unsigned i;
+        int byte;
 
-        for (i = 0; i < n && g_ascii_isxdigit(digits[2 * i]) && g_ascii_isxdigit(digits[2 * i + 1]);
-             i++)
-                ret[i] = (uint8_t)(g_ascii_xdigit_value(digits[2 * i]) << 4 |
-                                   g_ascii_xdigit_value(digits[2 * i + 1]));
+        for (i = 0; i < n && (byte = hex_byte(digits + 2 * i)) >= 0; i++)
+                ret[i] = (uint8_t)byte;
         return digits[2 * i] ? 0 : i;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/class.h"
 
+#include "util/hex-text.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -252,15 +254,14 @@ bool ctf_uuid_from_text(const char *text, uint8_t ret_uuid[16])
         unsigned i;
 
         for (i = 0; i < 16; i++) {
-                int high, low;
+                int byte;
 
                 if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
                         return false;
-                high = g_ascii_xdigit_value(*text);
-                low = high >= 0 ? g_ascii_xdigit_value(text[1]) : -1;
-                if (low < 0)
+                byte = hex_byte(text);
+                if (byte < 0)
                         return false;
-                uuid[i] = (uint8_t)(high << 4 | low);
+                uuid[i] = (uint8_t)byte;
                 text += 2;
         }
         if (*text)

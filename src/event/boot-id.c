@@ -2,6 +2,7 @@
 #include "event/boot-id.h"
 
 #include "util/clock.h"
+#include "util/hex-text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,14 +24,13 @@ static bool uuid_parse(const char *text, uint8_t uuid[16])
         unsigned i;
 
         for (i = 0; i < 16; i++) {
-                int high, low;
+                int byte;
 
                 text += *text == '-';
-                high = g_ascii_xdigit_value(text[0]);
-                low = high < 0 ? -1 : g_ascii_xdigit_value(text[1]);
-                if (low < 0)
+                byte = hex_byte(text);
+                if (byte < 0)
                         return false;
-                uuid[i] = (uint8_t)(high << 4 | low);
+                uuid[i] = (uint8_t)byte;
                 text += 2;
         }
         return true;

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/guid-text.h"
 
+#include "util/hex-text.h"
+
 /* Where each byte of the text is in the GUID. */
 static const uint8_t ORDER[GUID_SIZE] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-
-static int hex_value(char c)
-{
-        return c >= '0' && c <= '9'   ? c - '0'
-               : c >= 'a' && c <= 'f' ? c - 'a' + 10
-               : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                      : -1;
-}
 
 static bool has_dash_before(unsigned i)
 {
@@ -40,15 +34,14 @@ bool guid_from_text(const char *text, size_t n, uint8_t ret_guid[GUID_SIZE])
         if (n != GUID_TEXT_SIZE - 1)
                 return false;
         for (i = 0; i < GUID_SIZE; i++) {
-                int high, low;
+                int byte;
 
                 if (has_dash_before(i) && *text++ != '-')
                         return false;
-                high = hex_value(text[0]);
-                low = hex_value(text[1]);
-                if (high < 0 || low < 0)
+                byte = hex_byte(text);
+                if (byte < 0)
                         return false;
-                ret_guid[ORDER[i]] = (uint8_t)(high << 4 | low);
+                ret_guid[ORDER[i]] = (uint8_t)byte;
                 text += 2;
         }
         return true;
