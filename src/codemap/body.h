@@ -34,12 +34,12 @@ typedef enum BodySource {
 } BodySource;
 
 typedef enum BodyEnd {
-        BODY_END_NONE,    /* alive */
-        BODY_END_UNLOAD,  /* its own unload */
-        BODY_END_EVICTED, /* another body took its place: its unload was lost */
-        BODY_END_MODULE,  /* its module was unloaded */
-        BODY_END_RUNDOWN, /* missing from a complete rundown: unloaded by then */
-        BODY_END_FREE,    /* no body: the number is free */
+        BODY_END_NONE,     /* alive */
+        BODY_END_UNLOAD,   /* its own unload */
+        BODY_END_REPLACED, /* another body took its place: its unload was lost */
+        BODY_END_MODULE,   /* its module was unloaded */
+        BODY_END_RUNDOWN,  /* missing from a complete rundown: unloaded by then */
+        BODY_END_FREE,     /* no body: the number is free */
 } BodyEnd;
 
 /* The method that an IL stub was made for. The holder of a StubTarget owns its names. */

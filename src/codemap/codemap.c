@@ -270,7 +270,7 @@ static void body_claim(CodeMap *map, Body *body, BodySource source, uint64_t tim
                 if (other == body)
                         continue;
                 if (!is_unload && other->since <= time && time < other->until)
-                        rest = body_cut(map, other, time, BODY_END_EVICTED);
+                        rest = body_cut(map, other, time, BODY_END_REPLACED);
                 if (rest)
                         g_ptr_array_add(others, rest);
                 if (other->since > time || (is_unload && other->until >= time))
@@ -279,7 +279,7 @@ static void body_claim(CodeMap *map, Body *body, BodySource source, uint64_t tim
                         body->since = MAX(body->since, other->until);
         }
         if (body->until != BODY_FOREVER && !is_unload)
-                body->end = BODY_END_EVICTED;
+                body->end = BODY_END_REPLACED;
 }
 
 Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
@@ -335,14 +335,14 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
         codemap_next_epoch(map);
 }
 
-void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
+void codemap_replace(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
 {
         g_autoptr(GPtrArray) others = pageindex_overlaps(map->index, first, last, BODY_NOW);
         guint i;
 
         for (i = 0; others && i < others->len; i++)
                 if (((const Body *)others->pdata[i])->since <= time)
-                        codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
+                        codemap_end(map, others->pdata[i], time, BODY_END_REPLACED);
 }
 
 static void codemap_forget(CodeMap *map, Body *body)

@@ -20,8 +20,8 @@ void codemap_free(CodeMap *map);
 /*
  * Inserts a body with start, size, source, identity and names set; takes over its names, map and
  * extra. The source decides about its life. LOAD: from TIME on. RUNDOWN and R2R_ENTRY: from the end
- * of the previous body there. UNLOAD: from there until TIME. Live bodies at its addresses are
- * evicted. Returns the body, owned by the map. If other bodies lived there all the time, returns
+ * of the previous body there. UNLOAD: from there until TIME. The body replaces live bodies at its
+ * addresses. Returns the body, owned by the map. If other bodies lived there all the time, returns
  * NULL and releases the names.
  */
 Body *codemap_insert(CodeMap *map, const Body *body, uint64_t time);
@@ -48,8 +48,9 @@ Body *codemap_next(const CodeMap *map, const Body *body);
 /* Sets the size of a body of unknown extent that is alive at TIME. */
 void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
 
-/* Ends every living body that overlaps [first, last] and began by TIME. */
-void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
+/* A body at [first, last] replaces others: ends every living body that overlaps [first, last] and
+ * began by TIME. */
+void codemap_replace(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
 
 /* Removes a body without any trace. */
 void codemap_remove(CodeMap *map, Body *body);

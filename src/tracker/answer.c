@@ -220,8 +220,8 @@ static Confidence body_confidence(const Found *found, const Process *process, co
         if (found_may_have_gap(found, process) &&
             process_has_gap(process, begin ? begin : time, end == UINT64_MAX ? time : end))
                 return CONFIDENCE_GAP;
-        if (!begin ||
-            (end == UINT64_MAX && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)))
+        if (!begin || (end == UINT64_MAX &&
+                       (body->end == BODY_END_REPLACED || body->end == BODY_END_RUNDOWN)))
                 return CONFIDENCE_ASSUMED;
         return CONFIDENCE_EXACT;
 }

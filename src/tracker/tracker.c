@@ -376,7 +376,7 @@ static bool unload_is_known(const Process *process, const Body *incoming, uint64
         codemap_neighbours(process->map, incoming->start, time, &before, &after);
         return before && body_is_same(process->names, before, incoming) &&
                before->name == incoming->name &&
-               (before->end == BODY_END_UNLOAD || before->end == BODY_END_EVICTED ||
+               (before->end == BODY_END_UNLOAD || before->end == BODY_END_REPLACED ||
                 before->end == BODY_END_MODULE);
 }
 
@@ -607,7 +607,7 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
             !body_from_record(process, record, source, NULL, &incoming, &known))
                 return;
         if (incoming.start && !known)
-                codemap_evict(process->map, incoming.start, body_last(&incoming), record->time);
+                codemap_replace(process->map, incoming.start, body_last(&incoming), record->time);
         body_release_names(process, &incoming);
 }
 

@@ -45,7 +45,7 @@ static Confidence naive_confidence(const World *w, const Naive *naive, const Nai
                 return CONFIDENCE_GAP;
         if (!first)
                 return CONFIDENCE_ASSUMED;
-        return !last && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)
+        return !last && (body->end == BODY_END_REPLACED || body->end == BODY_END_RUNDOWN)
                        ? CONFIDENCE_ASSUMED
                        : CONFIDENCE_EXACT;
 }

@@ -253,7 +253,7 @@ static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_
                 if (other == incoming || !overlap(other, incoming))
                         continue;
                 if (!is_unload && naive_is_alive(other, time))
-                        finish(naive, other, time, BODY_END_EVICTED);
+                        finish(naive, other, time, BODY_END_REPLACED);
                 if (other->since > time || (is_unload && other->until >= time))
                         incoming->until = MIN(incoming->until, other->since);
                 if (source != BODY_SOURCE_LOAD && other->until <= time)
@@ -261,7 +261,7 @@ static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_
         }
         incoming->end = is_unload                         ? BODY_END_UNLOAD
                         : incoming->until == BODY_FOREVER ? BODY_END_NONE
-                                                          : BODY_END_EVICTED;
+                                                          : BODY_END_REPLACED;
 }
 
 /* After the exit, a rundown is of what there was. */
@@ -682,5 +682,5 @@ void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *incoming, uint6
         for (i = 0; i < naive->bodies->len; i++)
                 if (naive_is_living(BODY(naive, i)) && naive_is_alive(BODY(naive, i), time) &&
                     overlap(BODY(naive, i), incoming))
-                        finish(naive, BODY(naive, i), time, BODY_END_EVICTED);
+                        finish(naive, BODY(naive, i), time, BODY_END_REPLACED);
 }

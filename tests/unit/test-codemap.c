@@ -259,7 +259,7 @@ START_TEST(test_rundown_reaches_back)
         Body *b = insert(map, BODY_SOURCE_RUNDOWN, 0x1000, 0x40, 100);
 
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 99), a);
-        ck_assert_int_eq(a->end, BODY_END_EVICTED);
+        ck_assert_int_eq(a->end, BODY_END_REPLACED);
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 100), b);
         ck_assert_uint_eq(b->since, 100);
         b = insert(map, BODY_SOURCE_RUNDOWN, 0x2000, 0x40, 100);
