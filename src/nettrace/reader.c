@@ -107,6 +107,15 @@ static bool reader_fail(GError **error, uint64_t offset, const char *what)
         return false;
 }
 
+static bool reader_refuse_threads(GError **error, uint64_t offset)
+{
+        g_set_error(error, NETTRACE_ERROR, NETTRACE_ERROR_DAMAGED,
+                    "at byte %" PRIu64 ", more than %u threads are open at a time: record fewer "
+                    "programs at a time, or for a shorter time",
+                    offset, NETTRACE_MAX_THREADS);
+        return false;
+}
+
 static void reader_promise(NettraceReader *reader, uint64_t time)
 {
         reader->horizon = MAX(reader->horizon, time);
@@ -237,7 +246,7 @@ static bool reader_take_event(NettraceReader *reader, const NettraceEvents *even
                 nettrace_waits_forget(&reader->waits, event->capture_thread);
                 break;
         case NETTRACE_COUNT_TOO_MANY:
-                return reader_fail(error, nettrace_events_offset(events), "too many threads");
+                return reader_refuse_threads(error, nettrace_events_offset(events));
         }
         if (metadata && metadata->counts)
                 metadata->counts->n_events++;
@@ -312,7 +321,7 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
                 if (count == NETTRACE_COUNT_LOSS)
                         reader_lose(reader, &loss);
                 if (count == NETTRACE_COUNT_TOO_MANY)
-                        return reader_fail(error, block->offset, "too many threads");
+                        return reader_refuse_threads(error, block->offset);
         }
         if (cursor.is_short)
                 return reader_fail(error, block->offset, "a sequence point is cut off");

@@ -3,6 +3,7 @@
 
 #include "wire/ingest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -537,9 +538,12 @@ static bool connection_next_frame(IngestConnection *connection)
         }
         batch->n += connection_check_frame(connection, &frame, (size_t)n);
         if (batch->n > INGEST_MAX_BATCH)
-                return connection_fail(connection, "a batch without an end");
+                return connection_fail(connection, "a batch of more than 64 MiB: send COMMIT "
+                                                   "before (clrsym-ingest(7))");
         return true;
 }
+
+static_assert(INGEST_MAX_BATCH == 64u << 20, "the message says so");
 
 /* True while there is work that needs no more input. */
 static bool connection_is_busy(const IngestConnection *connection)
