@@ -9,18 +9,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Streams that the daemon is asked about at a time: a part of those that may be open. */
+/* Streams that the daemon is asked about at a time: a quarter of the streams that may be open. */
 #define MAX_PROBED (INGEST_MAX_STREAMS / 4)
-/* Read in a round. The live reader, and all others, may wait for a whole round. */
+/*
+ * Bytes that are read in a round. The live reader and everything else may wait for a whole round.
+ */
 #define MAX_ROUND_BYTES (4u << 20)
-/* s. Earlier sessions of the name that were not written to for longer are not read. */
+/* s. Earlier sessions of the name without a write for longer are not read. */
 #define MAX_AGE 3600
-/* Metadata that is kept in memory: a session may have a trace for each process. */
+/* Metadata that is kept in memory: a session can have a trace for each process. */
 #define MAX_METADATA 32
-/* A packet may be replaced, or its file be cut, while it is read. */
+/* A packet can be replaced, or its file truncated, while it is read. */
 #define MAX_TRIES 4
 #define RETRY_MS  200
-/* Until there are descriptors, or there is memory, again. */
+/* ms until a retry, when descriptors or memory ran out. */
 #define LOCAL_RETRY_MS 1000
 
 typedef enum CatchupState {
@@ -30,15 +32,15 @@ typedef enum CatchupState {
         CATCHUP_WAITING, /* to try again */
 } CatchupState;
 
-/* The metadata of a directory, as far as it was read. */
+/* The metadata of a directory. */
 typedef struct MetadataFile {
         struct stat st; /* of the file when it was read */
         uint8_t uuid[16];
-        bool has_uuid;           /* it can be read */
+        bool has_uuid;           /* the metadata is readable */
         TraceMetadata *metadata; /* owned; NULL: it cannot be read (yet), or it is not kept */
 } MetadataFile;
 
-/* Packets of a stream that are to be read in a round. */
+/* The packets of a stream for a round. */
 typedef struct Plan {
         const RelayTrace *trace;   /* borrowed */
         const RelayStream *stream; /* borrowed */
@@ -53,13 +55,13 @@ struct Catchup {
         const CatchupCalls *calls;
         void *data;
         CatchupState state;
-        char *output;        /* owned: of the relay daemon */
+        char *output;        /* owned: the relay daemon's directory */
         GHashTable *files;   /* owned path of a directory -> owned MetadataFile */
-        unsigned n_metadata; /* that are kept of them, at most */
-        GByteArray *packet;  /* owned: the one that is read */
+        unsigned n_metadata; /* the number of kept metadata */
+        GByteArray *packet;  /* owned: the packet that is read */
         uint64_t live;       /* number of the live reader when the catch-up began; 0: none */
         uint64_t held;       /* number of the last held stream when the round began */
-        char *reason;        /* owned: what was lost; NULL: nothing */
+        char *reason;        /* owned: the reason of a loss; NULL: nothing was lost */
         unsigned n_tries;
         guint timer;
         CatchupStats stats;
@@ -126,7 +128,8 @@ static void catchup_schedule(Catchup *catchup, CatchupState state, unsigned ms)
                             : g_idle_add(catchup_on_next_round, catchup);
 }
 
-/* Something is short here. Nothing is lost, and the live reader is held until it is not. */
+/* A resource has run out. Nothing is lost, and the live reader is held until the resource is
+ * available. */
 static void catchup_wait(Catchup *catchup, const char *reason)
 {
         catchup_schedule(catchup, CATCHUP_WAITING, LOCAL_RETRY_MS);
@@ -160,7 +163,7 @@ static int read_whole(const char *path, GByteArray *bytes, struct stat *ret_st)
         return 0;
 }
 
-/* It is the same file, and nobody has written to it. */
+/* True if the file is the same, and was not written to. */
 static bool stat_is_same(const struct stat *a, const struct stat *b)
 {
         return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -178,7 +181,8 @@ static void catchup_drop_metadata(Catchup *catchup)
         catchup->n_metadata = 0;
 }
 
-/* Reads a file that is new, has changed, or is not kept. What was known stays if that fails. */
+/* Reads a file that is new, has changed, or is not kept. If that fails, the metadata known before
+ * stays. */
 static int catchup_read_metadata(Catchup *catchup, const char *name, MetadataFile *file)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -191,7 +195,7 @@ static int catchup_read_metadata(Catchup *catchup, const char *name, MetadataFil
         code = read_whole(name, bytes, &st);
         if (code != 0)
                 return code;
-        /* A session that was started again in the same second has the same directory. */
+        /* A session that is restarted in the same second has the same directory. */
         if (file->st.st_ino != st.st_ino) {
                 g_clear_pointer(&file->metadata, trace_metadata_unref);
                 file->has_uuid = false;
@@ -217,10 +221,8 @@ static int catchup_read_metadata(Catchup *catchup, const char *name, MetadataFil
         return 0;
 }
 
-/*
- * The file of metadata in a directory, as it is now, and with IS_WANTED its metadata, valid until
- * the next call. NULL: there is none. RET_ERRNO: what kept us from reading it.
- */
+/* The file of metadata in a directory, as it is now, and with IS_WANTED its metadata, valid until
+ * the next call. NULL: there is none. RET_ERRNO: the reason why it cannot be read. */
 static MetadataFile *catchup_metadata_file(Catchup *catchup, const char *path, bool is_wanted,
                                            int *ret_errno)
 {
@@ -259,7 +261,7 @@ static const uint8_t *catchup_identify(void *data, const char *path, int *ret_er
         return file && file->has_uuid ? file->uuid : NULL;
 }
 
-/* Streams that are fed live, or were to their end, need no packets from disk. */
+/* Streams that are fed live, or were fed live to their end, need no packets from disk. */
 static bool catchup_wants(void *data, const StreamKey *key)
 {
         return !stream_is_complete(stream_table_get(((Catchup *)data)->table, key));
@@ -298,17 +300,15 @@ static const RelayPacket *plan_packet(const Plan *plan, unsigned i)
         return &g_array_index(plan->stream->packets, RelayPacket, plan->first + i);
 }
 
-/* The next one that could be added, or NULL. */
+/* The next packet to add, or NULL. */
 static const RelayPacket *plan_next(const Plan *plan)
 {
         return plan->first + plan->n < plan->stream->packets->len ? plan_packet(plan, plan->n)
                                                                   : NULL;
 }
 
-/*
- * Opens streams that this daemon was not asked about yet, no more than may be asked about at a
- * time. False: its answers are waited for.
- */
+/* Opens streams that the daemon was not asked about yet, up to MAX_PROBED at a time. False: the
+ * daemon has not answered yet. */
 static bool catchup_open_streams(Catchup *catchup, const GPtrArray *traces)
 {
         unsigned n_asked = 0;
@@ -334,10 +334,8 @@ static bool catchup_open_streams(Catchup *catchup, const GPtrArray *traces)
         return outlet_is_ready(catchup->feed->outlet);
 }
 
-/*
- * Adds packets of all streams in order of time, until the round is large enough. RET_CUT: 0, or
- * where the round ends.
- */
+/* Adds packets of all streams in order of time, until the round is large enough. RET_CUT: the end
+ * of the round; 0: the round has everything. */
 static void plan_packets(GArray *plans, uint64_t *ret_cut)
 {
         uint64_t n_bytes = 0;
@@ -400,7 +398,7 @@ static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *r
         return plans;
 }
 
-/* What the streams had before is not known any more, unless they were fed. */
+/* Earlier events of the streams are no longer known to be complete, unless they were fed. */
 static void catchup_forget_pasts(Catchup *catchup)
 {
         GHashTableIter iter;
@@ -411,7 +409,7 @@ static void catchup_forget_pasts(Catchup *catchup)
                 ((FeedStream *)value)->has_unknown_past = true;
 }
 
-/* Ends the catch-up. TRACES: as they are on disk now. */
+/* Ends the catch-up. TRACES: the present traces on disk. */
 static void catchup_finish(Catchup *catchup, const GPtrArray *traces)
 {
         g_autofree char *reason = g_steal_pointer(&catchup->reason);
@@ -441,12 +439,12 @@ static void catchup_finish(Catchup *catchup, const GPtrArray *traces)
 
 /* The outcome of reading a packet. */
 typedef enum ReadPacket {
-        READ_PACKET_DONE,  /* it is fed, or it is given up */
+        READ_PACKET_DONE,  /* it is fed, or given up */
         READ_PACKET_AGAIN, /* it may be read later */
-        READ_PACKET_LOCAL, /* something is short here */
+        READ_PACKET_LOCAL, /* a resource has run out */
 } ReadPacket;
 
-/* False with ERROR set: it is not there, or is another one than the index says. */
+/* False with ERROR set: the packet is missing, or is not the one in the index. */
 static bool catchup_read(Catchup *catchup, const Plan *plan, const RelayPacket *packet,
                          const TraceMetadata *metadata, FeedPacket *ret_packet, GError **error)
 {
@@ -474,7 +472,7 @@ static bool catchup_read(Catchup *catchup, const Plan *plan, const RelayPacket *
         return true;
 }
 
-/* So that what is lost between it and the first new one is known. */
+/* Passes the packet before the first new one, so that losses between the two are noticed. */
 static void catchup_pass_previous(Catchup *catchup, const Plan *plan, const TraceMetadata *metadata)
 {
         const RelayPacket *previous;
@@ -511,7 +509,7 @@ static ReadPacket catchup_read_packet(Catchup *catchup, const Plan *plan, const 
                         g_propagate_error(error, g_steal_pointer(&failed));
                         return is_local ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
                 }
-                /* What cannot be read is lost; otherwise it would be tried for ever. */
+                /* A packet that cannot be read is a loss; otherwise it would be retried forever. */
                 packet_feed_lose(catchup->feed, OUTLET_DISK, stream, packet->begin, packet->end,
                                  failed->message);
                 g_free(catchup->reason);
@@ -526,7 +524,7 @@ static ReadPacket catchup_read_packet(Catchup *catchup, const Plan *plan, const 
         return READ_PACKET_DONE;
 }
 
-/* False with ERROR set: not all was read. */
+/* False with ERROR set: some packets were not read. */
 static ReadPacket catchup_read_plans(Catchup *catchup, const GArray *plans, GError **error)
 {
         ReadPacket worst = READ_PACKET_DONE;
@@ -586,10 +584,10 @@ static void catchup_read_round(Catchup *catchup, const GPtrArray *traces)
         }
 }
 
-/* Not everything on disk could be looked at. False: what was not is given up. */
+/* Not everything on disk could be read. False: the rest is given up. */
 static bool catchup_tries_again(Catchup *catchup, const char *unread)
 {
-        /* Each round finds the same. */
+        /* Each round would report the same. */
         if (catchup->reason)
                 return false;
         if (catchup->n_tries + 1 < MAX_TRIES) {
@@ -601,7 +599,7 @@ static bool catchup_tries_again(Catchup *catchup, const char *unread)
         return false;
 }
 
-/* As far as the daemon lets it. */
+/* Begins a round, if the daemon has room. */
 static void catchup_begin_round(Catchup *catchup)
 {
         g_autoptr(GPtrArray) traces = NULL;

@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * Catch-up: reads from the relay daemon's files what a live session had while it was not read
+ * Catch-up: reads the events that a live session had while nobody read it, from the relay daemon's
+ * files
  *
- * It runs in rounds, until the files have nothing newer of the streams that no live reader feeds:
+ * It runs in rounds, until the files have no newer events of the streams that no live reader feeds:
  *
  *    IDLE ---> ASKING ---> READING ---> ASKING or READING ... ---> IDLE
  *                            |   ^
  *                            +---+ WAITING, to try again
  *
- * The streams that are new in the files are opened, and the daemon answers how far each is
- * (ASKING); then the packets after that are read, in order of time, until the round is large enough
- * (READING). Between two rounds everything else goes on.
+ * New streams in the files are opened, and the daemon answers up to which time it has each stream
+ * (ASKING). Then the later packets are read, in order of time, until the round is large enough
+ * (READING). Between two rounds the main loop runs.
  *
- * Only packets in the index are read, each as a whole. One that cannot be read is tried again for a
- * while, since its file may grow, or form a ring; then it is a gap, and its stream goes on after
- * it.
+ * Only packets in the index are read, each as a whole. An unreadable packet is retried for a while,
+ * because its file can grow, or form a ring; then it is a gap, and its stream continues after it.
  */
 
 #include "feed/packet-feed.h"
@@ -24,26 +24,22 @@
 typedef struct Catchup Catchup;
 
 typedef struct CatchupCalls {
-        /*
-         * It has ended. The streams that the live reader held when the last round began can be
-         * released. REASON (borrowed): what went wrong, so that events are missing; NULL: nothing.
-         */
+        /* The catch-up has ended. The streams that the live reader held when the last round began
+         * can be released. REASON (borrowed): why events are missing; NULL: none are. */
         void (*done)(void *data, uint64_t last, const char *reason);
-        /* It waits until something is not short any more (descriptors, memory). */
+        /* The catch-up waits for a resource (descriptors, memory). */
         void (*waits)(void *data, const char *reason);
-        /* Number of the last stream that the live reader holds. */
+        /* The number of the last stream that the live reader holds. */
         uint64_t (*last_held)(void *data);
 } CatchupCalls;
 
-/* SESSION is its name; all are borrowed. */
+/* SESSION is the name of the session; all are borrowed. */
 Catchup *catchup_new(PacketFeed *feed, StreamTable *table, const char *session,
                      const CatchupCalls *calls, void *data);
 void catchup_free(Catchup *catchup);
 
-/*
- * Begins, with the files below OUTPUT. LIVE: the number of the live reader, which gets everything
- * that comes from now on; 0: there is none. Must not be called while it runs.
- */
+/* Begins to read the files below OUTPUT. LIVE: the number of the live reader, which gets all events
+ * from now on; 0: there is none. Must not be called while the catch-up runs. */
 void catchup_start(Catchup *catchup, const char *output, uint64_t live);
 bool catchup_is_running(const Catchup *catchup);
 /* Ends it at once; `done` is not called. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/live-merge.h"
 
-/* How long the others, which have packets or beacons, wait for a stream that has neither. */
+/* How long other streams, which have packets or beacons, wait for a stream without either. */
 #define PATIENCE_MS 5000
 
 /* The time of an index, in ns of the stream's clock. */
@@ -38,8 +38,7 @@ void live_stream_end_packet(LiveStream *stream)
         live_pace_go_on(&stream->pace);
 }
 
-/* Held streams whose watermarks are known, and that were released. False: one is still waited for.
- */
+/* True if the watermarks of all streams are known, and no stream is held. */
 static bool live_may_merge(const LiveMerge *merge)
 {
         guint i;
@@ -58,7 +57,7 @@ static void live_stream_begin(LiveMerge *merge, LiveStream *stream)
         const FeedPacket packet = live_stream_packet(stream);
         FeedStream *feed = stream->feed;
 
-        /* It was closed while it was held. */
+        /* The stream was closed while it was held. */
         if (feed->state == STREAM_WHOLE && outlet_open(merge->feed->outlet, feed))
                 feed->ended = 0;
         feed->state = STREAM_LIVE;
@@ -83,9 +82,8 @@ static gint64 live_last_sign(const LiveMerge *merge)
 }
 
 /*
- * The stream with the earliest item. RET_LIMIT: its items up to there can be taken, since the
- * others have come to that time. RET_NOW: nothing older will come of any stream. NULL: nothing can
- * be taken.
+ * The stream with the earliest item. RET_LIMIT: its items up to this time can be taken, because the
+ * other streams have come to it. RET_NOW: no stream gets older items. NULL: nothing can be taken.
  */
 static LiveStream *live_earliest(LiveMerge *merge, int64_t *ret_limit, int64_t *ret_now)
 {
@@ -122,7 +120,8 @@ static LiveStream *live_earliest(LiveMerge *merge, int64_t *ret_limit, int64_t *
         return earliest && first <= limit ? earliest : NULL;
 }
 
-/* One of its streams is over. A session has as many traces as processes, if each has buffers. */
+/* A stream of the trace has ended. A session has as many traces as processes, if each process has
+ * buffers. */
 static void live_trace_close_stream(LiveTrace *trace)
 {
         if (--trace->n_streams > 0)
@@ -151,7 +150,7 @@ static void live_close_streams(LiveMerge *merge)
         }
 }
 
-/* Takes what can be taken by now. */
+/* Feeds all items that can be fed by now. */
 void live_merge(LiveMerge *merge)
 {
         LiveStream *stream;

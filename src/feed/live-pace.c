@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/live-pace.h"
 
-/* Between questions for a sign that is due. */
+/* us between questions for a sign that is due. */
 #define POLL 5000
-/* Where it is long overdue. */
+/* us between questions for a sign that is long overdue. */
 #define SLOW_POLL 20000
 /* Periods. */
 #define LONG_OVERDUE 3
-/* Between questions before it is due: buffers may be full. */
+/* us between questions before a sign is due, because buffers can be full. */
 #define MOST 100000
-/* The first step to an earlier question, the last one, and the step to a later one. */
+/* us: the first step to an earlier question, the last one, and the step to a later one. */
 #define FIRST_STEP 250
 #define LAST_STEP  32000
 #define STEP_BACK  1000
@@ -27,7 +27,7 @@ static void live_pace_set_next(LivePace *pace, gint64 now)
         pace->next = MIN(pace->next, now + MOST);
 }
 
-/* No tick was known to be one for longer than a period, or for ever. */
+/* No sign was recognised as a tick for longer than a period, or ever. */
 static bool live_pace_is_unsure(const LivePace *pace, gint64 time)
 {
         return !pace->has_tick || time - pace->tick > pace->period / 4 * 5 || time < pace->tick;
@@ -46,7 +46,7 @@ static void live_pace_learn(LivePace *pace, gint64 lag)
                 pace->lag -= pace->step;
                 pace->step = MIN(2 * pace->step, LAST_STEP);
         }
-        /* While it has many packets, each is there at once. */
+        /* While a stream has many packets, each can be read at once. */
         pace->least = MIN(pace->least, lag);
         pace->lag = CLAMP(pace->lag, pace->least - POLL, lag);
 }
@@ -62,7 +62,7 @@ void live_pace_take_sign(LivePace *pace, gint64 now, gint64 time, bool is_tick)
                 pace->due = time + pace->lag + pace->period;
                 pace->was_early = false;
         }
-        /* A packet of a full buffer may be one of several; and an old sign one of many. */
+        /* A packet of a full buffer can be one of several, and an old sign one of many. */
         pace->is_last = is_tick && time != G_MININT64 && now - time < pace->least + pace->period;
         live_pace_set_next(pace, now);
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Live pace: when a stream of a live session is to be asked for its next packet or beacon
+ * Live pace: when to ask for the next packet or beacon of a live session's stream
  *
- * A stream has one of both, a sign, at each tick of the session's live timer, and a packet also
- * whenever a buffer is full. A sign has a time, of the traced machine's clock, and can be read a
- * little later: after its lag. So the next tick's sign is due after a period and the lag. The lag
- * is found out by asking: earlier if the sign was there at the first question, later if it was
- * not. All times are in us; `now` is of CLOCK_MONOTONIC, and the other clock may be any.
+ * A stream has a sign, a packet or a beacon, at each tick of the session's live timer, and also a
+ * packet whenever a buffer is full. A sign has a time of the traced machine's clock, and can be
+ * read after a lag. So the next tick's sign is due after a period and the lag. The lag is found by
+ * asking: the next question is earlier if the sign was there at the first question, and later if it
+ * was not. All times are in us; `now` is of CLOCK_MONOTONIC, and the other clock may be any.
  */
 
 #include <glib.h>
@@ -16,25 +16,23 @@
 
 typedef struct LivePace {
         gint64 period;
-        gint64 tick;  /* time of the sign that was the last tick */
+        gint64 tick;  /* time of the sign of the last tick */
         gint64 lag;   /* from a sign's time until it can be read */
-        gint64 least; /* the least that it was */
-        gint64 step;  /* by how much to ask earlier, if the next sign is there at once */
-        gint64 due;   /* the next tick's sign */
-        gint64 next;  /* when to ask */
+        gint64 least; /* the smallest lag */
+        gint64 step;  /* how much earlier to ask, if the next sign is there at the first question */
+        gint64 due;   /* the time of the next tick's sign */
+        gint64 next;  /* the time of the next question */
         bool has_tick;
-        bool was_early; /* it was asked when the sign was due, and had none */
-        bool is_last;   /* the last sign was the one that was due: there are no more */
+        bool was_early; /* the first question after the due time found no sign */
+        bool is_last;   /* the last sign was that of the due tick: there are no more */
 } LivePace;
 
-/* It is to be asked at once. PERIOD is positive. */
+/* The stream is asked at once. PERIOD is positive. */
 void live_pace_init(LivePace *pace, gint64 period);
-/*
- * A sign was read. TIME is its own, or INT64_MIN if it is not known. IS_TICK: it is of a tick; else
- * it may be of a full buffer.
- */
+/* A sign was read. TIME is its own, or INT64_MIN if it is not known. IS_TICK: the sign is that of a
+ * tick; else it can be that of a full buffer. */
 void live_pace_take_sign(LivePace *pace, gint64 now, gint64 time, bool is_tick);
-/* What the sign announced was read: there may be more. */
+/* The packet of the sign was read: there can be more. */
 void live_pace_go_on(LivePace *pace);
-/* It was asked, and there is nothing new. */
+/* The stream was asked, and has nothing new. */
 void live_pace_take_nothing(LivePace *pace, gint64 now);

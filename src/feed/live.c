@@ -7,15 +7,14 @@
 
 #include <string.h>
 
-/* What is due within this time is asked for at once: a wake-up costs more than a question. */
+/* ms; questions due within this time are asked together: a wake-up costs more than a question. */
 #define TOGETHER_MS 3
-/* Until a packet that is not there yet is asked for again. */
+/* ms until a packet that is not available yet is requested again. */
 #define PACKET_RETRY_MS 5
-/* Metadata that does not declare a stream of which a packet is there. */
+/* ms until metadata is requested again that does not declare the stream of a packet. */
 #define METADATA_RETRY_MS 100
 #define METADATA_PATIENCE (10 * G_TIME_SPAN_SECOND)
-/* Between questions for new streams, unless a flag announces some: with an index, if there is any.
- */
+/* ms between questions for new streams, unless a flag announces some with an index. */
 #define NEW_STREAMS_MS   1000
 #define FIRST_STREAMS_MS 200
 
@@ -33,7 +32,7 @@ typedef enum LiveState {
 typedef struct LiveSession {
         uint64_t id;
         bool is_over;
-        bool wants_streams; /* new ones */
+        bool wants_streams; /* there are new streams */
         bool is_asked;
 } LiveSession;
 
@@ -48,13 +47,13 @@ struct Live {
         bool is_merging;
         LiveMerge merge;
         unsigned n_attaching;
-        unsigned period_us;           /* of the live timer */
+        unsigned period_us;           /* period of the live timer */
         GPtrArray *sessions, *traces; /* owned */
         uint64_t n_held, n_reported;
         gint64 next_new_streams;
         guint timer;
         LiveEnd end;
-        char *reason; /* owned: of the end */
+        char *reason; /* owned: reason of the end */
         guint end_source;
 };
 
@@ -163,7 +162,7 @@ static void live_ask_index(Live *live, LiveStream *stream)
         live_ask(live, VIEWER_GET_NEXT_INDEX, stream->id, stream);
 }
 
-/* Streams that wait for this metadata go on. */
+/* Streams that wait for this metadata continue. */
 static void live_on_new_metadata(Live *live, const LiveTrace *trace)
 {
         guint i;
@@ -176,7 +175,7 @@ static void live_on_new_metadata(Live *live, const LiveTrace *trace)
         }
 }
 
-/* Parses what has come, if there is more of it. False: nothing can be read with it. */
+/* Parses new metadata. False: the trace cannot be read with it. */
 static bool live_trace_parse(Live *live, LiveTrace *trace)
 {
         size_t n = trace_metadata_whole(trace->text->data, trace->text->len);
@@ -222,7 +221,7 @@ static void live_add_stream(Live *live, const ViewerStream *row)
         LiveTrace *trace = live_trace(live, row->trace_id);
         LiveStream *stream;
 
-        /* Its metadata is not kept, and is sent to each viewer once. */
+        /* Its metadata is not kept, and the relay daemon sends it to each viewer once. */
         if (trace->is_over) {
                 live_end(live, LIVE_END_LOST, "a trace that was over has new streams");
                 return;
@@ -248,7 +247,7 @@ static void live_add_stream(Live *live, const ViewerStream *row)
         g_ptr_array_add(live->merge.streams, stream);
 }
 
-/* For a stream that has no identity yet: once. */
+/* Prints a line about a stream without an identity, once. */
 static void live_stream_print(LiveStream *stream, const char *reason)
 {
         if (!stream->has_printed)
@@ -256,7 +255,7 @@ static void live_stream_print(LiveStream *stream, const char *reason)
         stream->has_printed = true;
 }
 
-/* Finds out which stream the first packet is of. False: nothing can be made of the packet. */
+/* Identifies the stream of the first packet. False: the packet is unusable. */
 static bool live_stream_identify(Live *live, LiveStream *stream)
 {
         CtfLayout *layout = trace_metadata_layout(stream->metadata);
@@ -300,10 +299,8 @@ static void live_stream_lose_packet(Live *live, LiveStream *stream, const char *
         live_stream_end_packet(stream);
 }
 
-/*
- * The relay daemon may hand out a packet when it has only a part of the metadata, and no more for
- * now: then the packet is asked for again. False: it is time to give up, or all is there.
- */
+/* The relay daemon can hand out a packet when it has only a part of the metadata, and no more for
+ * now: then the packet is requested again. False: the wait is over, or all metadata is there. */
 static bool live_stream_awaits_metadata(LiveStream *stream)
 {
         LiveTrace *trace = stream->trace;
@@ -321,7 +318,7 @@ static bool live_stream_awaits_metadata(LiveStream *stream)
         return true;
 }
 
-/* A packet has come whole. */
+/* A packet has arrived completely. */
 static void live_stream_take_packet(Live *live, LiveStream *stream, const ViewerReply *reply)
 {
         bool can_read = live_trace_parse(live, stream->trace);
@@ -364,7 +361,7 @@ static void live_set_timer(Live *live)
                                             live);
 }
 
-/* Asks for whatever is due. */
+/* Sends all requests that are due. */
 static void live_poll(Live *live)
 {
         gint64 now = g_get_monotonic_time() + TOGETHER_MS * 1000;
@@ -486,7 +483,7 @@ static void live_on_attached(Live *live, LiveSession *session, const ViewerReply
         case VIEWER_ATTACH_ALREADY:
                 live_end(live, LIVE_END_BUSY, "another viewer has the session");
                 return;
-        case VIEWER_ATTACH_UNKNOWN: /* it has ended meanwhile */
+        case VIEWER_ATTACH_UNKNOWN: /* the session has ended meanwhile */
                 session->is_over = true;
                 break;
         default:
@@ -525,12 +522,12 @@ static void live_on_metadata(Live *live, LiveTrace *trace, const ViewerReply *re
                         break;
                 }
                 g_byte_array_append(trace->text, reply->bytes, (guint)reply->n_bytes);
-                /* There may be more of it: until there is none. An empty piece changes nothing. */
+                /* Metadata is requested until no more comes. An empty piece changes nothing. */
                 if (reply->n_bytes > 0)
                         live_ask_metadata(live, trace);
                 return;
         case VIEWER_METADATA_NO_NEW:
-                /* A trace without any has not begun. */
+                /* A trace without metadata has not begun. */
                 trace->wants_metadata = trace->text->len == 0;
                 break;
         default:
@@ -553,7 +550,7 @@ static void live_take_flags(Live *live, LiveStream *stream, uint32_t flags)
                 ((LiveSession *)live->sessions->pdata[i])->wants_streams = true;
 }
 
-/* It has given a sign, at a value of its clock. RET_ORDER: in ns since 1970. False: not known. */
+/* A sign of the stream, at a value of its clock. RET_ORDER: ns since 1970. False: not known. */
 static bool live_stream_take_sign(Live *live, LiveStream *stream, uint64_t cycles, bool is_tick,
                                   int64_t *ret_order)
 {
@@ -636,7 +633,7 @@ static void live_on_packet(Live *live, LiveStream *stream, const ViewerReply *re
                 live_stream_take_packet(live, stream, reply);
                 break;
         default:
-                /* With a flag: first what it is about. */
+                /* If there are flags, their requests go first. */
                 stream->state = LIVE_STREAM_NEEDED;
                 stream->pace.next = g_get_monotonic_time() + PACKET_RETRY_MS * 1000;
                 if (reply->status != VIEWER_PACKET_RETRY && reply->flags == 0)

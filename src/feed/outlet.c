@@ -24,12 +24,12 @@ struct Outlet {
         void *data;
         IngestUplink *uplink;  /* owned */
         IngestClient *client;  /* borrowed from the uplink */
-        ReorderBuffer reorder; /* frames from disk that are still to be sent */
-        ProgramNames programs; /* sent on this connection */
-        GByteArray *frame;     /* owned: the one that is being put */
+        ReorderBuffer reorder; /* frames from disk that are not sent yet */
+        ProgramNames programs; /* the names that were sent on this connection */
+        GByteArray *frame;     /* owned: the present frame */
         GByteArray *batch;     /* owned: frames to send, in order */
-        int64_t last_order;    /* of the batch */
-        guint group;           /* where in the batch its frames of the last order begin */
+        int64_t last_order;    /* time of the last frame in the batch */
+        guint group;           /* where the frames of the last time begin in the batch */
         int64_t now;           /* the last progress of the live streams */
         FeederReport report, sent_report;
 };
@@ -104,7 +104,7 @@ void outlet_free(Outlet *outlet)
         g_free(outlet);
 }
 
-/* Opens the stream and asks for its watermark. False: too many are open. */
+/* Opens the stream and asks for its watermark. False: too many streams are open. */
 static bool outlet_ask(Outlet *outlet, FeedStream *stream)
 {
         const IngestStream *own = ingest_client_open(outlet->client, stream->identity, stream);
@@ -182,10 +182,8 @@ bool outlet_open(Outlet *outlet, FeedStream *stream)
 
 /* Batches */
 
-/*
- * How many of N bytes of frames to send as a batch: all of them if they are few, else up to a frame
- * whose time is another one than that of the frame before it.
- */
+/* Returns how many of N bytes of frames to send as a batch: all if they are few, else up to a frame
+ * with a new time. */
 static size_t batch_size(const uint8_t *frames, size_t n)
 {
         uint64_t time = 0, last = 0;
@@ -233,10 +231,8 @@ static void outlet_commit_all(Outlet *outlet)
                 outlet_commit(outlet, outlet->batch->len);
 }
 
-/*
- * Frames of ORDER follow. A batch never ends between two records of equal time, because the daemon
- * drops what is at or below the time of a stream's last record.
- */
+/* Begins frames of the time ORDER. A batch never ends between two records of equal time, because
+ * the daemon drops what is at or below the time of a stream's last record. */
 static void outlet_begin_order(Outlet *outlet, int64_t order)
 {
         if (order <= outlet->last_order && outlet->batch->len)
@@ -247,7 +243,7 @@ static void outlet_begin_order(Outlet *outlet, int64_t order)
         outlet->last_order = order;
 }
 
-/* Puts the frame that was made, at ORDER. */
+/* Adds the present frame, at ORDER. */
 static void outlet_put_frame(Outlet *outlet, OutletSource source, int64_t order, bool is_record)
 {
         GByteArray *frame = outlet->frame;
@@ -284,7 +280,9 @@ void outlet_begin(Outlet *outlet, OutletSource source, FeedStream *stream, uint6
         outlet_put_progress(outlet, source, stream, time);
 }
 
-/* The daemon, which hangs up on all streams where one frame is malformed, takes the record. */
+/*
+ * True if the daemon accepts the record; it would hang up on all streams if one frame is malformed.
+ */
 static bool outlet_frame_is_valid(const Outlet *outlet)
 {
         IngestFrame frame;
@@ -295,7 +293,7 @@ static bool outlet_frame_is_valid(const Outlet *outlet)
                ingest_get_record(&frame, &number, &record) == 0;
 }
 
-/* The daemon takes the name of a process's program after an event of that. */
+/* Sends the name of a process's program, which the daemon accepts after an event of the process. */
 static void outlet_put_program(Outlet *outlet, OutletSource source, FeedStream *stream,
                                const Record *record)
 {
@@ -305,7 +303,8 @@ static void outlet_put_program(Outlet *outlet, OutletSource source, FeedStream *
         outlet_put_frame(outlet, source, stream_order(stream, record->time), true);
 }
 
-/* N more bytes of a record of TIME. True: of that time there are too many, which is a gap now. */
+/* Counts N more bytes of a record of TIME. True: there are too many of that time, which is a gap
+ * now. */
 static bool outlet_is_crowded(Outlet *outlet, OutletSource source, FeedStream *stream,
                               uint64_t time, size_t n)
 {
@@ -382,7 +381,7 @@ void outlet_put_report(Outlet *outlet, const FeederReport *report)
         outlet->report = *report;
 }
 
-/* The live reader has come to a time: so have its streams, and those of which it has nothing. */
+/* The live reader has come to time NOW: so have its streams, and streams without events. */
 static void outlet_put_quiet_progress(Outlet *outlet, int64_t now, uint64_t live)
 {
         GHashTableIter iter;
@@ -412,7 +411,7 @@ void outlet_settle_live(Outlet *outlet, int64_t now, uint64_t live)
         if (!reorder_is_empty(&outlet->reorder))
                 reorder_take(&outlet->reorder, now - 1, outlet->batch);
         if (now <= outlet->last_order) {
-                /* Others of the last time may follow. */
+                /* Other frames of the last time may follow. */
                 if (outlet->group)
                         outlet_commit(outlet, outlet->group);
                 return;
@@ -451,7 +450,7 @@ void outlet_settle_disk(Outlet *outlet, uint64_t time)
         outlet_settle_disk_to(outlet, limit);
 }
 
-/* Sends all that was read of STREAM; what other streams have later goes on waiting. */
+/* Sends all frames of STREAM that were read; later frames of other streams still wait. */
 static void outlet_settle_stream(Outlet *outlet, const FeedStream *stream)
 {
         if (!reorder_is_empty(&outlet->reorder) && stream->identity)
@@ -484,7 +483,7 @@ void outlet_close_ended(Outlet *outlet)
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 FeedStream *stream = value;
 
-                /* What is read of it from disk at the moment is not all sent. */
+                /* Some frames that were read from disk are not sent yet. */
                 if (stream->state != STREAM_KNOWN || !stream->ended || stream->progress ||
                     stream->watermark < stream->ended)
                         continue;

@@ -58,7 +58,7 @@ void packet_feed_lose(PacketFeed *feed, OutletSource source, FeedStream *stream,
 {
         StreamGap gap = {.kind = GAP_EVENTS, .count = GAP_COUNT_UNKNOWN};
 
-        /* Each packet of a stream may be like that: one line is enough. */
+        /* Each packet of a stream can be damaged: one line is enough. */
         if (!stream->has_printed_damage)
                 packet_feed_print(stream, reason);
         stream->has_printed_damage = true;
@@ -72,7 +72,7 @@ void packet_feed_lose(PacketFeed *feed, OutletSource source, FeedStream *stream,
         outlet_put_progress(feed->outlet, source, stream, gap.end);
 }
 
-/* Goes to the next item. False: there is none any more. */
+/* Goes to the next item. False: the packet has no more items. */
 static bool packet_feed_next(PacketFeed *feed, OutletSource source, FeedStream *stream)
 {
         CtfDataStream *data = stream->data;

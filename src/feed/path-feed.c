@@ -15,7 +15,7 @@ typedef struct PathFeed {
         GPtrArray *streams;   /* owned, of borrowed IngestStreams by number; NULL: not open */
         bool is_opening;      /* the daemon may not have answered for all streams yet */
         bool has_streams;     /* at least one was opened */
-        uint64_t n_too_large; /* records that no frame can hold */
+        uint64_t n_too_large; /* records that are too large for a frame */
         PathFeedResult result;
 } PathFeed;
 
@@ -81,7 +81,7 @@ static bool feed_open(PathFeed *feed, const EventItem *item, GError **error)
         return true;
 }
 
-/* Waits for what the daemon has of the streams. */
+/* Waits for the watermarks of the streams. */
 static bool feed_await_streams(PathFeed *feed, GError **error)
 {
         while (feed->is_opening && !ingest_client_is_ready(feed->client))
@@ -119,7 +119,7 @@ static bool feed_put(PathFeed *feed, const IngestStream *stream, const EventItem
         return true;
 }
 
-/* Items of streams that are not open are passed over: their times say nothing. */
+/* Skips items of streams that are not open. */
 static bool feed_take(PathFeed *feed, const EventItem *item, GError **error)
 {
         GByteArray *batch = ingest_client_batch(feed->client);

@@ -15,7 +15,7 @@
 enum {
         INDEX_HEADER_SIZE = 16,
         INDEX_HEADER_ENTRY_SIZE = 12, /* offset of the entries' size */
-        /* Members of an entry; later versions have more of them. */
+        /* Members of an entry; later versions append more. */
         ENTRY_OFFSET = 0,
         ENTRY_PACKET_BITS,
         ENTRY_CONTENT_BITS,
@@ -32,18 +32,18 @@ enum {
 #define INDEX_SUFFIX   ".idx"
 
 #define PACKET_MAGIC 0xC1FC1FC1
-/* More is refused before anything is allocated. */
+/* Larger packets are refused before anything is allocated. */
 #define MAX_PACKET (64u << 20)
 
 /* Deep enough for .../ust/uid/1000/64-bit and .../ust/pid/NAME-PID-DATE. */
 #define MAX_DEPTH 6
 
-/* What is looked for, and what kept us from looking. */
+/* The settings and the errors of a scan. */
 typedef struct Scan {
         const RelayCalls *calls;
         void *data;
         int error;    /* errno; 0: everything was looked at */
-        char *unread; /* owned: what the disk did not let us read; NULL: nothing */
+        char *unread; /* owned: the paths with errors of the disk; NULL: none */
 } Scan;
 
 bool relay_errno_is_local(int error)
@@ -52,7 +52,7 @@ bool relay_errno_is_local(int error)
                error == EDQUOT;
 }
 
-/* What is there cannot be read. All else may be something that is not there (any more). */
+/* True for errors of the disk. Other errors can mean that the file is missing. */
 static bool errno_is_of_disk(int error)
 {
         return error == EIO || error == ESTALE || error == EUCLEAN || error == EBADMSG;
@@ -131,7 +131,7 @@ static uint32_t get_native(const uint8_t *bytes)
         return value;
 }
 
-/* False: with errno set, or as it was if the file is shorter. */
+/* False: errno is set, or unchanged if the file is shorter. */
 static bool file_read_at(int fd, void *to, size_t n, uint64_t offset)
 {
         uint8_t *at = to;
@@ -161,7 +161,7 @@ static bool scan_read_at(Scan *scan, const char *path, int fd, void *to, size_t 
         return ok;
 }
 
-/* The stream of that key in the trace, new or known. */
+/* The stream of that key in the trace, which is added if it is new. */
 static RelayStream *relay_trace_stream(RelayTrace *trace, const StreamKey *key)
 {
         RelayStream *stream;
@@ -312,7 +312,8 @@ static void relay_files_find_traces(const char *path, unsigned depth, GPtrArray 
         }
 }
 
-/* A directory, not a link to one, of the user that owns the relay daemon's directory, or of ours.
+/*
+ * True for a directory, not a link, of the user who owns the relay daemon's directory, or of ours.
  */
 static bool directory_is_owned_by(const char *path, uid_t owner)
 {
@@ -350,11 +351,11 @@ static gint session_path_compare(gconstpointer a, gconstpointer b)
         const char *one = *(const char *const *)a, *other = *(const char *const *)b;
         size_t n = strlen("20261121-075400");
 
-        /* By the time; the two kinds of names differ before it. */
+        /* Compares the times, because the beginnings of the names can differ. */
         return strcmp(one + strlen(one) - n, other + strlen(other) - n);
 }
 
-/* Seconds since something below PATH was last written to. */
+/* Seconds since the last write below PATH. */
 static gint64 directory_age(const char *path, unsigned depth, Scan *scan)
 {
         g_autoptr(GDir) directory = NULL;
@@ -436,7 +437,7 @@ bool relay_stream_read(const RelayStream *stream, const RelayPacket *packet, GBy
                 return relay_stream_fail(error, path);
         }
         g_byte_array_set_size(bytes, (guint)packet->size);
-        errno = ESTALE; /* the ring has replaced the file: it is shorter than it was */
+        errno = ESTALE; /* the ring has replaced the file by a shorter one */
         if (!file_read_at(fd, bytes->data, (size_t)packet->size, packet->offset) ||
             packet->size < sizeof(uint32_t) ||
             (get_native(bytes->data) != PACKET_MAGIC &&

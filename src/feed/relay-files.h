@@ -11,7 +11,7 @@
 
 #include "feed/stream-table.h"
 
-/* As the index has it. */
+/* A packet in the index. */
 typedef struct RelayPacket {
         uint64_t offset, size; /* bytes in its file */
         uint64_t begin, end;   /* times, in ns of the stream's clock */
@@ -25,25 +25,23 @@ typedef struct RelayStream {
 } RelayStream;
 
 typedef struct RelayTrace {
-        char *path;         /* owned: the directory with the metadata */
-        unsigned session;   /* of that name, counted from the oldest */
-        bool is_over;       /* there is a newer one */
+        char *path;       /* owned: the directory with the metadata */
+        unsigned session; /* the number of the session among those of that name, from the oldest */
+        bool is_over;     /* there is a newer session */
         GPtrArray *streams; /* owned RelayStreams */
 } RelayTrace;
 
 typedef enum RelayFilesError {
-        RELAY_FILES_ERROR_GONE,  /* what is wanted cannot be read, or is not there any more */
-        RELAY_FILES_ERROR_LOCAL, /* no room, descriptors or memory here: nothing is lost yet */
+        RELAY_FILES_ERROR_GONE,  /* the packet cannot be read, or no longer exists */
+        RELAY_FILES_ERROR_LOCAL, /* no descriptors or memory: nothing is lost yet */
 } RelayFilesError;
 
 #define RELAY_FILES_ERROR (g_quark_from_static_string("clrsym-relay-files"))
 
 /* Callbacks into the owner of the scan. */
 typedef struct RelayCalls {
-        /*
-         * The identity of the trace in the directory PATH, borrowed, 16 bytes; NULL: it is not one,
-         * or not yet. What kept us from reading it: *RET_ERRNO.
-         */
+        /* The identity of the trace in the directory PATH, borrowed, 16 bytes; NULL: the directory
+         * is not a trace, or not yet. *RET_ERRNO: the reason why it cannot be read. */
         const uint8_t *(*identify)(void *data, const char *path, int *ret_errno);
         /* Packets of this stream are needed. */
         bool (*wants)(void *data, const StreamKey *key);
@@ -51,15 +49,14 @@ typedef struct RelayCalls {
 
 /*
  * The traces of the live session NAME of this machine below the relay daemon's OUTPUT, oldest
- * first: of the newest session of that name, and of those before that were written to in the last
- * SINCE seconds. Returns owned RelayTraces with the streams that are wanted;
- * NULL with ERROR set, which is a local one. RET_UNREAD: NULL, or what the disk did not let us
- * read, for people; owned by the caller.
+ * first: of the newest session of that name, and of earlier ones with a write in the last SINCE
+ * seconds. Returns owned RelayTraces with the wanted streams; NULL with a local ERROR set.
+ * RET_UNREAD: NULL, or the paths with errors of the disk, for people; owned by the caller.
  */
 GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
                             const RelayCalls *calls, void *data, char **ret_unread, GError **error);
 
-/* errno: the trouble is on our side, and may pass. */
+/* True if the error is on our side, and may pass. */
 bool relay_errno_is_local(int error);
 
 /*

@@ -3,7 +3,7 @@
 
 typedef struct ReorderFrame {
         int64_t order;
-        size_t at, n; /* in the bytes */
+        size_t at, n; /* place in the bytes */
 } ReorderFrame;
 
 void reorder_init(ReorderBuffer *buffer)
@@ -49,7 +49,7 @@ static gint frame_compare(gconstpointer a, gconstpointer b)
         return one->order < other->order ? -1 : one->order > other->order;
 }
 
-/* Frames that were taken need no order. */
+/* Taken frames need no order. */
 static void reorder_sort(ReorderBuffer *buffer)
 {
         if (buffer->is_sorted)

@@ -4,9 +4,9 @@
 /*
  * Reorder buffer: frames from disk that wait for older ones of other streams
  *
- * On disk, one stream is further than another: what a processor did lately may be there when that
- * of another one is not. What was read is held back until it is sure that nothing older comes, so
- * that the daemon gets everything in order of time over all streams, as a live reader has it.
+ * On disk, one stream can be further than another: the latest events of one processor can be there
+ * when those of another one are not. Frames wait here until nothing older can come, so that the
+ * daemon gets everything in order of time over all streams, as from a live reader.
  */
 
 #include "wire/ingest.h"
@@ -14,7 +14,7 @@
 typedef struct ReorderBuffer {
         GArray *frames;    /* of ReorderFrame */
         GByteArray *bytes; /* owned: of the frames */
-        size_t n_taken;    /* frames that are gone */
+        size_t n_taken;    /* frames that were taken */
         bool is_sorted;
 } ReorderBuffer;
 

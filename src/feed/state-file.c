@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".feeder"
-/* RuntimeDirectory= of the service's unit begins with it, below RUNTIME_SYSTEM. */
+/* The service's RuntimeDirectory=, below RUNTIME_SYSTEM, begins with this. */
 #define SYSTEM_PREFIX "feed-"
 
 static const char *const PHASES[_FEED_PHASE_MAX] = {

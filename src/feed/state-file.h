@@ -4,9 +4,9 @@
 /*
  * State file: the state of a session's feeder, for other programs
  *
- * It is in the state directory of the user that runs the feeder. The service
- * clrsym-feed@SESSION.service has /run/clrsym/feed-SESSION, where root and the service's own user
- * look as well.
+ * The file is in the state directory of the user who runs the feeder. The service
+ * clrsym-feed@SESSION.service has /run/clrsym/feed-SESSION, which root and the service's own user
+ * read, too.
  */
 
 #include "lttng/daemon-process.h"
@@ -18,12 +18,12 @@ typedef enum FeedPhase {
         FEED_STARTING,
         FEED_LIVE,
         FEED_IDLE,        /* live, and no program has emitted an event yet */
-        FEED_CATCHING_UP, /* reads live, and holds that back until what was before is read */
+        FEED_CATCHING_UP, /* reads live, and holds events back until earlier ones are read */
         FEED_FROM_FILES,  /* another viewer has the session: reads the relay daemon's files only */
         FEED_NO_DAEMON,   /* waits for clrsymd */
         FEED_NO_RELAYD,   /* waits for the relay daemon */
         FEED_NO_SESSION,  /* waits for the session, which the relay daemon does not have */
-        FEED_FAILED,      /* the live reader has failed, and is started again after a while */
+        FEED_FAILED,      /* the live reader has failed, and is restarted after a while */
         _FEED_PHASE_MAX,
 } FeedPhase;
 
@@ -32,11 +32,11 @@ typedef struct FeedState {
         char *file; /* owned */
         DaemonProcess self;
         uint64_t n_packets, n_bytes; /* caught up */
-        unsigned n_restarts;         /* how often it stopped to be live, or failed */
+        unsigned n_restarts;         /* how often it stopped being live, or failed */
         FeedPhase phase;
         gint64 since;         /* of the phase: seconds since 1970 */
-        gint64 read_until_us; /* what was written before that is read: us since 1970 */
-        char *last_error;     /* owned: the last trouble, even if it is over; NULL: none */
+        gint64 read_until_us; /* earlier events have been read: us since 1970 */
+        char *last_error;     /* owned: the last failure, even if it has passed; NULL: none */
         gint64 error_at;
 } FeedState;
 
@@ -55,10 +55,8 @@ const char *feed_phase_name(FeedPhase phase);
  */
 json_t *state_file_read(const char *session);
 
-/*
- * A running feeder of the session is live, and began to read what was written before only after
- * TIME_US (since 1970).
- */
+/* True if a running feeder of the session is live, and began to read earlier events after TIME_US
+ * (since 1970). */
 bool state_file_has_read(const char *session, gint64 time_us);
 
 /*

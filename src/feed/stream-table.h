@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Stream table: what was fed of each stream of a session, live and from disk
+ * Stream table: how far each stream of a session was fed, live and from disk
  *
- * A stream is the same, live and on disk, if trace, class and number are the same.
+ * A stream is the same, live and on disk, if trace, class and number are equal.
  */
 
 #include "ctf/data-stream.h"
@@ -33,10 +33,10 @@ typedef struct StreamKey {
  */
 typedef enum FeedStreamState {
         STREAM_UNOPENED,
-        STREAM_ASKED, /* the daemon has to answer with its watermark */
+        STREAM_ASKED, /* the daemon has not sent its watermark yet */
         STREAM_KNOWN, /* fed from disk, or not fed */
         STREAM_LIVE,  /* a live reader feeds it */
-        STREAM_WHOLE, /* it is over and everything was fed; not open any more */
+        STREAM_WHOLE, /* it has ended and was fed completely; not open any more */
 } FeedStreamState;
 
 /* Times are on the stream's clock, in ns. */
@@ -50,21 +50,23 @@ typedef struct FeedStream {
         uint32_t number;    /* on the connection; FEED_STREAM_NO_NUMBER: not open */
         uint64_t watermark; /* the daemon has everything at or below it */
         uint64_t taken;     /* the last record sent, even if it is not acknowledged */
-        size_t n_same;      /* bytes of the records of that time; SIZE_MAX: later ones are a gap */
+        size_t n_same;      /* bytes of the records of that time; SIZE_MAX: later records of it are
+                             * a gap */
         uint64_t progress;  /* nothing older will come; 0: nothing was fed yet */
-        bool has_begun;     /* its reader continues where it was, and counts what is lost */
-        bool is_late;       /* the others do not wait for it: it may have older events */
+        bool has_begun;     /* its reader continues at its position, and counts losses */
+        bool is_late;       /* other streams do not wait for it: it may have older events */
         bool has_printed_damage;
         uint64_t disk_end; /* packets on disk that end up to here were fed */
 
         /*
-         * The last record that was fed before the stream was closed, at least 1; 0: it goes on. It
-         * is not asked about when the daemon is back: only its packets on disk, if there are any,
-         * can show that the daemon has not all of it.
+         * The time of the last record that was fed before the stream was closed, at least 1; 0: the
+         * stream continues. After a reconnection, the daemon is not asked about it: only its
+         * packets on disk, if any, can show that the daemon lacks some of it.
          */
         uint64_t ended;
-        bool has_unknown_past; /* it may have had events that cannot be known any more */
-        uint64_t caught_up;    /* the disk was read since this live reader attached: its number */
+        bool has_unknown_past; /* it may have had events that are not known any more */
+        uint64_t caught_up;    /* the number of the live reader since whose attachment the disk was
+                                * read */
 } FeedStream;
 
 typedef struct StreamTable {
@@ -76,18 +78,19 @@ void stream_table_deinit(StreamTable *table);
 
 /* The stream of that key, new or known. The table owns it until its own end. */
 FeedStream *stream_table_get(StreamTable *table, const StreamKey *key);
-/* A time on its clock, in ns since 1970; INT64_MAX if that does not fit. It has an identity. */
+/* A time on its clock, in ns since 1970; INT64_MAX if that overflows. The stream must have an
+ * identity. */
 int64_t stream_order(const FeedStream *stream, uint64_t time);
-/* Up to this time it need not be read from disk. */
+/* Packets up to this time need not be read from disk. */
 uint64_t stream_position(const FeedStream *stream);
-/* A live reader feeds it, or did until its end: nothing of it is needed from disk. */
+/* A live reader feeds it, or did until its end: it needs no packets from disk. */
 bool stream_is_complete(const FeedStream *stream);
 
-/* Nothing more will come of it. */
+/* The stream has ended. */
 void stream_end(FeedStream *stream);
 
-/* The daemon is gone: what was fed to it no longer counts. */
+/* The connection is lost: fed events no longer count. */
 void stream_table_forget_daemon(StreamTable *table);
 
-/* How far the same buffers were fed in an earlier session; 0: not known. */
+/* The time up to which the same buffers were fed in an earlier session; 0: not known. */
 uint64_t stream_table_earlier(const StreamTable *table, const FeedStream *stream);

@@ -12,34 +12,35 @@
 #include <string.h>
 
 /*
- * What runs when
+ * The parts, and when they run
  *
- * Without a daemon only a timer runs: the relay daemon keeps everything. With one, a live reader is
- * started, and again whenever it ends. It is held at every stream that it comes to until a catch-up
- * that began after that has read what the stream had before. Beside that, once in a while a
- * catch-up reads the new packets of streams that the live reader does not have: because there is no
- * live reader, another viewer being in its place or the relay daemon away; or because they were
- * quiet since it attached.
+ * Without a daemon only a timer runs: the relay daemon keeps all events. With a daemon, a live
+ * reader is started, and restarted whenever it ends. The live reader holds each new stream until a
+ * later catch-up has read the stream's earlier events. From time to time a catch-up also reads new
+ * packets of streams that the live reader lacks: if there is no live reader, because another viewer
+ * has its place or the relay daemon does not run; or if the streams were quiet since it attached.
  */
 
 #define SWEEP_MS 1000
-/* Where nothing is read live: nothing older arrives on disk any more, with a live timer of 1 s. */
+/*
+ * Without a live reader: nothing older arrives on disk after this time, with a live timer of 1 s.
+ */
 #define SETTLE_NS UINT64_C(3000000000)
-/* A reader that finds no session, or no relay daemon, has ended by then. */
+/* ms after which a reader without a session or a relay daemon has ended. */
 #define IDLE_MS 2000
 /* Between looks at whether the session and its daemons still work. */
 #define REPAIR_MS 5000
-/* A session that does not exist may be created soon: no reason to wait long. */
+/* ms; a session that does not exist may be created soon. */
 #define NO_SESSION_MS 500
-/* A relay daemon that answers nothing for so long hangs. */
+/* ms without any answer, after which the relay daemon hangs. */
 #define HANGS_MS 10000
-/* Missing for so long, it is lost: one that is restarted is missing, too. Twice as long each time.
- */
+/* us for which a session must be missing to be lost; a session is also missing while it is
+ * restarted. The time doubles each time. */
 #define LOST_US     (5 * G_USEC_PER_SEC)
 #define MAX_LOST_US (300 * G_USEC_PER_SEC)
-/* More descriptors than it takes to look for a relay daemon. */
+/* Looking for a relay daemon needs fewer descriptors. */
 #define LOOK_FDS 8
-/* For the daemon to acknowledge what it was sent, when the feeder is stopped. */
+/* ms for the daemon's acknowledgements, when the feeder is stopped. */
 #define STOP_MS 3000
 
 static const char NO_ANSWER[] = "lttng-relayd is there, but does not answer";
@@ -47,9 +48,9 @@ static const char NO_ANSWER[] = "lttng-relayd is there, but does not answer";
 typedef enum SupervisorState {
         SUPERVISOR_NO_DAEMON, /* the connect timer runs */
         SUPERVISOR_ASKING,    /* the daemon has not yet answered how far each stream is */
-        SUPERVISOR_PAUSED,    /* the live timer runs: then the live reader is started */
+        SUPERVISOR_PAUSED,    /* the live timer runs, which starts the live reader */
         SUPERVISOR_READING,   /* the live reader runs; it is not attached, or held for a catch-up */
-        SUPERVISOR_LIVE,      /* it is attached, and what was before it was read */
+        SUPERVISOR_LIVE,      /* it is attached, and earlier events were read */
         SUPERVISOR_STOPPING,  /* supervisor_stop(): waits for the daemon's acknowledgements */
 } SupervisorState;
 
@@ -62,21 +63,21 @@ struct Supervisor {
         Catchup *catchup;     /* owned */
         Live *live;           /* owned; NULL: it does not run */
         uint64_t n_live;      /* live readers so far */
-        bool is_caught_up;    /* what was before the present one is read */
-        gint64 catchup_us;    /* when reading the disk began last: us since 1970 */
-        char *missing;        /* owned: what of it is lost; NULL: nothing */
-        bool had_session;     /* the relay daemon had the session, and was not gone since */
-        gint64 missing_since; /* the relay daemon does not have it any more; 0: not seen so */
-        gint64 lost_us;       /* missing for so long, it is lost */
+        bool is_caught_up;    /* the events before the present one were read */
+        gint64 catchup_us;    /* when the last catch-up began: us since 1970 */
+        char *missing;        /* owned: why some of these events are lost; NULL: none are */
+        bool had_session;     /* the relay daemon had the session, and did not end since */
+        gint64 missing_since; /* since when the relay daemon lacks the session; 0: it does not */
+        gint64 lost_us;       /* the time after which a missing session is lost */
         gint64 live_since;
-        gint64 idle_since; /* the live reader runs without a stream; 0: not seen so */
+        gint64 idle_since; /* since when the live reader has no stream; 0: it has */
         Backoff live_backoff, daemon_backoff;
         gint64 daemon_since;
         guint connect_timer, live_timer, sweep_timer, repair_timer, stop_timer;
         GPid repair_pid; /* 0: not running */
         guint repair_source;
         FeedState file;
-        char *trouble; /* owned: printed last, so that it is not repeated; NULL: none */
+        char *trouble; /* owned: the last printed failure, which is not repeated; NULL: none */
         void (*ended)(void *data);
         void *ended_data;
 };
@@ -96,7 +97,7 @@ static const LiveCalls LIVE_CALLS = {
         .ended = supervisor_on_live_ended,
 };
 
-/* Prints each trouble once. NULL: it is over. */
+/* Prints each failure once. NULL: the failure has passed. */
 static void supervisor_print_trouble(Supervisor *supervisor, const char *what)
 {
         if (what && g_strcmp0(what, supervisor->trouble))
@@ -110,7 +111,7 @@ static void supervisor_set_phase(Supervisor *supervisor, FeedPhase phase, const 
         state_file_write(&supervisor->file, phase, reason);
 }
 
-/* Leaves the state that it is in; the timers of the new one are the caller's to set. */
+/* Leaves the present state; the caller sets the timers of the new one. */
 static void supervisor_enter(Supervisor *supervisor, SupervisorState state)
 {
         switch (supervisor->state) {
@@ -145,7 +146,7 @@ static unsigned long long ms_since(gint64 time)
         return (unsigned long long)(g_get_monotonic_time() - time) / 1000;
 }
 
-/* The live reader receives everything that is emitted from now on. */
+/* True if the live reader receives all events from now on. */
 static bool supervisor_is_attached(const Supervisor *supervisor)
 {
         return supervisor->live && live_is_attached(supervisor->live);
@@ -169,7 +170,7 @@ static void supervisor_check_idle(Supervisor *supervisor)
                 supervisor_set_phase(supervisor, FEED_IDLE, NULL);
 }
 
-/* The connection stays: a relay daemon that is only slow goes on where it was. */
+/* The connection stays: a slow relay daemon continues where it was. */
 static void supervisor_check_answers(Supervisor *supervisor)
 {
         bool is_hanging = supervisor_is_hanging(supervisor);
@@ -263,7 +264,7 @@ static void supervisor_on_known(void *data)
                 supervisor_print_trouble(supervisor, NULL);
                 supervisor_pause(supervisor, 0);
         }
-        /* It could not begin when the live reader was held. */
+        /* The catch-up could not begin when the live reader was held. */
         if (supervisor->live && live_n_held(supervisor->live) > 0)
                 supervisor_catch_up(supervisor);
         if (supervisor->live)
@@ -273,10 +274,8 @@ static void supervisor_on_known(void *data)
 
 /* The live reader */
 
-/*
- * Checks that the relay daemon's port belongs to a trusted user: any user may listen there while
- * lttng-relayd does not. RET_NET: the process whose network namespace it is in, or 0.
- */
+/* Checks that the relay daemon's port belongs to a trusted user, because any user may listen there
+ * while lttng-relayd does not. RET_NET: the process whose network namespace it is in, or 0. */
 static bool supervisor_check_relay(Supervisor *supervisor, pid_t *ret_net)
 {
         uint16_t port = supervisor->settings.live_port;
@@ -338,7 +337,7 @@ static gboolean supervisor_on_live_timer(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* The phase after the live reader's end. RET_TEXT: what to print, owned by the caller. */
+/* The phase after the live reader's end. RET_TEXT: the message, owned by the caller. */
 static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const char *reason,
                                 char **ret_text)
 {
@@ -369,9 +368,9 @@ static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const
 }
 
 /*
- * True if the relay daemon has given up a session that it had: it does so for good when it cannot
- * write its files. The session daemon does not know that, and the session records nothing any more.
- * A relay daemon that hangs up on whoever attaches has lost it, too.
+ * True if the relay daemon has given up a session that it had, as it does permanently when it
+ * cannot write its files. The session daemon does not notice that, and the session records nothing
+ * any more. A relay daemon that hangs up on each viewer that attaches has lost the session, too.
  */
 static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end, FeedPhase phase)
 {
@@ -387,7 +386,7 @@ static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end, Fee
                 supervisor->missing_since = now;
         if (!supervisor->missing_since || now - supervisor->missing_since < supervisor->lost_us)
                 return false;
-        /* What made it lose the session may still be so; or no program runs in the new one. */
+        /* The cause of the loss may persist; or no program runs in the new session. */
         supervisor->missing_since = 0;
         supervisor->lost_us = MIN(2 * supervisor->lost_us, MAX_LOST_US);
         return true;
@@ -409,7 +408,7 @@ static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason
         if (supervisor->state == SUPERVISOR_STOPPING)
                 return;
         supervisor_print_trouble(supervisor, text);
-        /* A failure counts also if it was not live. */
+        /* A failure counts even if the reader was not live. */
         if (phase == FEED_FAILED && supervisor->state == SUPERVISOR_READING &&
             supervisor->file.phase != FEED_IDLE)
                 supervisor->file.n_restarts++;
@@ -420,7 +419,7 @@ static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason
 
 /* Catching up */
 
-/* As supervisor_relay_output(). */
+/* Like supervisor_relay_output(), without the cache. */
 static char *supervisor_find_relay_output(const Supervisor *supervisor)
 {
         g_autoptr(SessionSettings) settings = NULL;
@@ -438,10 +437,8 @@ static char *supervisor_find_relay_output(const Supervisor *supervisor)
         return NULL;
 }
 
-/*
- * The directory that the relay daemon writes to; NULL: not known. Owned by the caller. RET_ERROR:
- * 0, or the errno that kept us from looking.
- */
+/* The directory that the relay daemon writes to; NULL: not known. Owned by the caller. RET_ERROR:
+ * 0, or the errno of the failed search. */
 static char *supervisor_relay_output(const Supervisor *supervisor, int *ret_error)
 {
         bool can_look = fd_can_open(LOOK_FDS);
@@ -455,10 +452,8 @@ static char *supervisor_relay_output(const Supervisor *supervisor, int *ret_erro
         return NULL;
 }
 
-/*
- * What was before is read: it is live once the daemon has that too, or after a while. A trace may
- * have times that never come.
- */
+/* Earlier events were read: the feeder is live once the daemon has acknowledged them, or after a
+ * while. A trace may have times that the live reader never reaches. */
 static void supervisor_check_live(Supervisor *supervisor, bool is_late)
 {
         if (supervisor->state != SUPERVISOR_READING || !supervisor->is_caught_up ||
@@ -471,7 +466,7 @@ static void supervisor_check_live(Supervisor *supervisor, bool is_late)
         supervisor_set_phase(supervisor, FEED_LIVE, supervisor->missing);
 }
 
-/* A CatchupCalls.last_held. */
+/* CatchupCalls.last_held. */
 static uint64_t supervisor_last_held(void *data)
 {
         const Supervisor *supervisor = data;
@@ -548,10 +543,8 @@ static void supervisor_catch_up(Supervisor *supervisor)
                         "emitted before now cannot be read: give --relay-output DIR");
 }
 
-/*
- * The port's owner was looked up before the connection was made: now the connection's own end is
- * there. Nothing of it was taken yet.
- */
+/* The port's owner was checked before the connection was made; this checks the owner of the
+ * connection's other end. No data of the connection was used yet. */
 static bool supervisor_confirm_relay(Supervisor *supervisor)
 {
         pid_t net;
@@ -573,7 +566,7 @@ static void supervisor_on_attached(void *data)
         supervisor_confirm_relay(supervisor);
 }
 
-/* The live reader has come to a stream, of which nothing was taken yet. */
+/* The live reader has come to a new stream, and holds it. */
 static void supervisor_on_held(void *data)
 {
         if (supervisor_confirm_relay(data))
@@ -590,7 +583,7 @@ static void supervisor_on_repaired(GPid pid, gint status, gpointer data)
         supervisor->repair_source = 0;
 }
 
-/* In a process of its own, because the session daemon may not answer. */
+/* Runs the repair in a process of its own, because the session daemon may not answer. */
 static void supervisor_repair(Supervisor *supervisor, bool is_lost)
 {
         const char *const *words = supervisor->settings.repair_command;

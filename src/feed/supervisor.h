@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Supervisor: keeps a live session flowing into the daemon, whichever part of the way is away for a
+ * Supervisor: keeps a live session flowing into the daemon, whichever part of the way fails for a
  * while
  *
  *              connected         answered         timer           caught up
@@ -23,17 +23,15 @@
 typedef struct Supervisor Supervisor;
 
 typedef struct SupervisorSettings {
-        const char *session;      /* its name */
-        const char *host;         /* of its relay daemon */
-        uint16_t port;            /* where that listens for viewers */
+        const char *session;      /* the session's name */
+        const char *host;         /* host of its relay daemon */
+        uint16_t port;            /* the relay daemon's port for viewers */
         const char *target;       /* the traced machine, as the relay daemon calls it */
         uint16_t live_port;       /* PORT, if the relay daemon is on this machine; else 0 */
         const char *relay_output; /* the relay daemon's directory; NULL: it is looked for */
         const char *socket;       /* the daemon's ingest socket */
-        /*
-         * The command that repairs the session if it is broken, run from time to time; its stderr
-         * is ours. NULL: the session is not repaired.
-         */
+        /* The command that repairs a broken session, run from time to time; it inherits stderr.
+         * NULL: the session is not repaired. */
         const char *const *repair_command;
         bool jit_events;
 } SupervisorSettings;
@@ -41,5 +39,5 @@ typedef struct SupervisorSettings {
 /* Reports what it does on stderr. SETTINGS is borrowed. */
 Supervisor *supervisor_new(const SupervisorSettings *settings);
 void supervisor_free(Supervisor *supervisor);
-/* Waits until the daemon has what was sent; then ENDED is called. */
+/* Waits until the daemon has acknowledged everything; then ENDED is called. */
 void supervisor_stop(Supervisor *supervisor, void (*ended)(void *data), void *data);

@@ -80,7 +80,9 @@ static size_t declarations_whole(const uint8_t *bytes, size_t n)
         return object_is_whole(bytes + begin, n - begin) ? n : begin;
 }
 
-/* A declaration of TSDL text ends with a line of "};". */
+/*
+ * The number of bytes of whole declarations in TSDL text: a declaration ends with a line of "};".
+ */
 static size_t text_whole(const uint8_t *bytes, size_t n)
 {
         static const char END[] = "\n};\n";

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Trace metadata: what a trace declares, parsed and compiled, as of one moment
+ * Trace metadata: a trace's declarations, parsed and compiled, as of one moment
  *
- * Metadata grows while a session runs. Each state of it is an object of its own, with references:
- * a packet is read to its end with the state that it was begun with.
+ * Metadata grows while a session runs. Each state is an object of its own, with references: a
+ * packet is read to its end with the state at its beginning.
  */
 
 #include "ctf/layout.h"
@@ -13,10 +13,8 @@
 
 typedef struct TraceMetadata TraceMetadata;
 
-/*
- * How many of N bytes are whole declarations: the end of what grows may not be. 0: none is. BYTES
- * are packets or text of CTF 1.8, or CTF 2.
- */
+/* How many of N bytes are whole declarations; the last declaration can be incomplete while metadata
+ * grows. 0: none is. BYTES are packets or text of CTF 1.8, or CTF 2. */
 size_t trace_metadata_whole(const uint8_t *bytes, size_t n);
 
 /* COUNTS is of event_counts_new() and lives longer. NULL with ERROR set. */
@@ -31,7 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceMetadata, trace_metadata_unref)
 const uint8_t *trace_metadata_uuid(const TraceMetadata *metadata);
 /* The layout of any of its stream classes; borrowed. NULL: it declares none. */
 CtfLayout *trace_metadata_layout(const TraceMetadata *metadata);
-/* A value of its clock, in cycles, in ns since 1970. False: it has no clock (yet). */
+/* Converts a value of its clock, in cycles, to ns since 1970. False: it has no clock (yet). */
 bool trace_metadata_order(const TraceMetadata *metadata, uint64_t cycles, int64_t *ret_order);
 
 /*

@@ -22,13 +22,13 @@ typedef struct ViewerRequest {
 struct ViewerLink {
         BytePump *channel; /* owned */
         int fd;            /* its socket; borrowed */
-        GArray *requests;  /* of ViewerRequest: those before n_done have their replies */
+        GArray *requests;  /* of ViewerRequest: the first n_done have their replies */
         guint n_done;
         gint64 waits_since; /* monotonic us */
         ViewerParser parser;
         const ViewerLinkCalls *calls;
         void *data;
-        bool is_freed; /* from within one of its calls */
+        bool is_freed; /* by one of its own callbacks */
         bool is_calling;
 };
 
@@ -38,7 +38,7 @@ static void viewer_destroy(ViewerLink *viewer)
         g_free(viewer);
 }
 
-/* Takes all replies that are whole. False: it was freed, or is broken. */
+/* Takes all complete replies. False: the link was freed, or is broken. */
 static bool viewer_take_replies(ViewerLink *viewer, GByteArray *input, size_t *ret_n)
 {
         size_t at = 0;
@@ -76,8 +76,9 @@ static bool viewer_take_replies(ViewerLink *viewer, GByteArray *input, size_t *r
 }
 
 /*
- * The relay daemon's next reply may wait in its socket until the one before is acknowledged, which
- * is put off by up to 40 ms if nothing is to be sent. The option has to be set again each time.
+ * The relay daemon's next reply can wait in its socket until the reply before is acknowledged,
+ * which the kernel delays by up to 40 ms if there is nothing to send. The option has to be set
+ * again each time.
  */
 static void viewer_acknowledge(const ViewerLink *viewer)
 {

@@ -90,7 +90,7 @@ void viewer_put_get_packet(GByteArray *out, uint64_t stream, uint64_t offset, ui
         put_u32(out, n);
 }
 
-/* N bytes, of which a text of SIZE is kept. */
+/* Reads N bytes, and keeps a text of up to SIZE. */
 static void get_text(const uint8_t **at, size_t n, char *ret_text, size_t size)
 {
         memcpy(ret_text, *at, MIN(n, size));
@@ -175,7 +175,7 @@ static ssize_t reply_index(const uint8_t *at, ViewerReply *reply)
         return INDEX_SIZE;
 }
 
-/* The bytes after a head of SIZE; none if it reports no success. */
+/* The bytes after a head of SIZE; none if the head reports a failure. */
 static ssize_t reply_bytes(const uint8_t *bytes, size_t n, size_t size, uint64_t n_bytes,
                            uint64_t most, bool has_bytes, ViewerReply *reply)
 {

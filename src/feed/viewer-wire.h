@@ -30,7 +30,8 @@
 #define VIEWER_PATH_SIZE    4096
 #define VIEWER_SESSION_SIZE (20 + VIEWER_HOST_SIZE + VIEWER_NAME_SIZE)
 #define VIEWER_STREAM_SIZE  (20 + VIEWER_PATH_SIZE + VIEWER_NAME_SIZE)
-/* From 15 on a session's row has the lengths of both names, and the trace format, before them. */
+/* From this minor version on, a session's row has the lengths of both names, and the trace format,
+ * before them. */
 #define VIEWER_LENGTHS_MINOR 15
 #define VIEWER_LENGTHS_SIZE  (20 + 3 * 4)
 
@@ -60,7 +61,7 @@ typedef enum ViewerAttachStatus {
 typedef enum ViewerIndexStatus {
         VIEWER_INDEX_OK = 1,
         VIEWER_INDEX_RETRY,
-        VIEWER_INDEX_HUP, /* the stream is over */
+        VIEWER_INDEX_HUP, /* the stream has ended */
         VIEWER_INDEX_ERROR,
         VIEWER_INDEX_INACTIVE, /* a beacon: nothing older than its time will come */
         VIEWER_INDEX_EOF,
@@ -83,11 +84,11 @@ typedef enum ViewerStreamsStatus {
         VIEWER_STREAMS_OK = 1,
         VIEWER_STREAMS_NO_NEW,
         VIEWER_STREAMS_ERROR,
-        VIEWER_STREAMS_HUP, /* the session is over */
+        VIEWER_STREAMS_HUP, /* the session has ended */
 } ViewerStreamsStatus;
 
 typedef enum ViewerFlags {
-        VIEWER_FLAG_NEW_METADATA = 1 << 0, /* it is to be got before the packet */
+        VIEWER_FLAG_NEW_METADATA = 1 << 0, /* request it before the packet */
         VIEWER_FLAG_NEW_STREAM = 1 << 1,
 } ViewerFlags;
 
@@ -95,24 +96,24 @@ typedef enum ViewerFlags {
 void viewer_put_connect(GByteArray *out);
 /* LIST_SESSIONS, CREATE_SESSION: no payload. */
 void viewer_put_empty(GByteArray *out, ViewerCommand command);
-/* From the next packet that the relay daemon receives. */
+/* Attaches from the next packet on that the relay daemon receives. */
 void viewer_put_attach(GByteArray *out, uint64_t session);
 /* GET_NEXT_INDEX and GET_METADATA of a stream, GET_NEW_STREAMS and DETACH_SESSION of a session. */
 void viewer_put_id(GByteArray *out, ViewerCommand command, uint64_t id);
 void viewer_put_get_packet(GByteArray *out, uint64_t stream, uint64_t offset, uint32_t n);
 
 typedef struct ViewerIndex {
-        uint64_t offset;       /* in the relay daemon's file, in bytes */
+        uint64_t offset;       /* offset in the relay daemon's file, in bytes */
         uint64_t packet_bits;  /* sizes */
-        uint64_t content_bits; /* in use */
-        uint64_t begin, end;   /* clock values, in cycles; of a beacon the end */
+        uint64_t content_bits; /* bits in use */
+        uint64_t begin, end;   /* clock values, in cycles; for a beacon the end */
         uint64_t discarded;
         uint64_t class_id; /* of the stream class */
 } ViewerIndex;
 
 typedef struct ViewerSession {
         uint64_t id;
-        uint32_t timer_us; /* 0: it cannot be read live */
+        uint32_t timer_us; /* 0: the session cannot be read live */
         uint32_t n_clients, n_streams;
         char host[VIEWER_HOST_SIZE + 1];
         char name[VIEWER_NAME_SIZE + 1];
@@ -123,12 +124,12 @@ typedef struct ViewerStream {
         bool is_metadata;
 } ViewerStream;
 
-/* A part of a reply: all of it, or its head or a row of those that have rows. */
+/* A part of a reply: a whole reply, or the head or a row of a reply with rows. */
 typedef struct ViewerReply {
         uint32_t status; /* of the command's enum; CONNECT, LIST_SESSIONS: 0 */
         uint32_t flags;  /* ViewerFlags */
         bool is_row;
-        bool is_last; /* nothing more comes of the reply */
+        bool is_last; /* the last part of the reply */
         uint32_t major, minor;
         ViewerIndex index;
         ViewerSession session;
@@ -137,7 +138,7 @@ typedef struct ViewerReply {
         size_t n_bytes;
 } ViewerReply;
 
-/* Where in a reply the reader is. Zero before a connection's first byte. */
+/* The parser's position in a reply. Zero before a connection's first byte. */
 typedef struct ViewerParser {
         uint32_t minor; /* the version of both sides, after the reply to CONNECT */
         bool has_head;
@@ -146,9 +147,9 @@ typedef struct ViewerParser {
 } ViewerParser;
 
 /*
- * Takes the next part of the reply to COMMAND from N bytes. Returns how many it has, 0 if more
- * bytes are needed, or -EBADMSG: the sender does not speak this protocol, or sends too much. After
- * the last part the parser is ready for the next reply.
+ * Takes the next part of the reply to COMMAND from N bytes. Returns the number of its bytes, 0 if
+ * more bytes are needed, or -EBADMSG: the sender does not speak this protocol, or sends too much.
+ * After the last part the parser is ready for the next reply.
  */
 ssize_t viewer_reply_next(ViewerParser *parser, ViewerCommand command, const uint8_t *bytes,
                           size_t n, ViewerReply *ret_reply);

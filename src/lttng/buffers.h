@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Buffers: how much of /dev/shm a session's sub-buffers take, and how much disk its files
+ * Buffers: the bytes of a session's sub-buffers in /dev/shm, and of its files on disk
  *
- * LTTng gives each user whose programs are traced buffers of their own, for each processor that the
- * machine can have, whether or not anything runs there.
+ * LTTng makes buffers for each user whose programs are traced, for each processor that the machine
+ * can have.
  */
 
 #include <glib.h>
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 typedef struct Buffers {
-        uint64_t size; /* of a sub-buffer: a power of two */
-        uint64_t n;    /* of them on a processor: a power of two */
+        uint64_t size; /* bytes of a sub-buffer: a power of two */
+        uint64_t n;    /* sub-buffers of a processor: a power of two */
         unsigned n_cpus;
 } Buffers;
 
@@ -32,7 +32,7 @@ uint64_t buffers_per_user(const Buffers *buffers);
  */
 bool buffers_check(const Buffers *buffers, const char *path, char **ret_text, GError **error);
 
-/* How files are to be cut so that those of one user take at most so much. */
+/* How files are divided so that those of one user take at most a given number of bytes. */
 typedef struct FileRing {
         uint64_t file_size;
         uint64_t n_files; /* for each processor; the oldest is overwritten */

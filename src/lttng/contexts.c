@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is being read of the file. */
+/* The state of the XML parser. */
 typedef struct Parse {
         const char *channel;
         GString *path;  /* names of the open elements */
-        bool is_wanted; /* inside of that channel */
+        bool is_wanted; /* within the wanted channel */
         GPtrArray *names;
 } Parse;
 

@@ -4,10 +4,10 @@
 /*
  * Contexts of a session's channel
  *
- * The session daemon lists everything but those; it does save them, into a file.
+ * The session daemon lists everything but the contexts, but saves them into a file.
  */
 
 #include <glib.h>
 
-/* Owned names as `lttng add-context` has them, "vpid". NULL: not known. */
+/* Owned names in the form of `lttng add-context`, such as "vpid". NULL: not known. */
 GPtrArray *contexts_read(const char *session, const char *channel);

@@ -19,7 +19,7 @@
 #define READY_TIMEOUT   (20 * G_TIME_SPAN_SECOND)
 #define POLL_INTERVAL   (20 * G_TIME_SPAN_MILLISECOND)
 #define STOP_TIMEOUT_MS 10000
-/* Bytes from the end of its log that are shown if it fails. */
+/* Bytes from the end of its log that are shown when it fails. */
 #define MAX_SHOWN 600
 
 uint64_t daemon_process_start_ticks(pid_t pid)
@@ -116,7 +116,7 @@ bool daemon_process_start(char **command, pid_t net, const char *log, bool (*is_
         if (pid == 0)
                 child_exec(command, net, log_fd, report_out);
         failed = pid < 0 ? errno : 0;
-        /* It is closed by exec(): then nothing comes. */
+        /* exec() closes it, so that the parent reads the end of file. */
         fd_clear(&report_out);
         has_failed = pid < 0 || read(report_in, &failed, sizeof(failed)) == sizeof(failed);
         if (has_failed) {
@@ -140,7 +140,7 @@ bool daemon_process_stop(const DaemonProcess *process)
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         bool has_ended = true;
 
-        /* The descriptor keeps the pid from being used again. */
+        /* The descriptor keeps the pid from being reused. */
         if (fd >= 0 && daemon_process_is_running(process)) {
                 pidfd_send_signal(fd, SIGTERM, NULL, 0);
                 if (poll(&poll_fd, 1, STOP_TIMEOUT_MS) == 0) {
@@ -148,7 +148,7 @@ bool daemon_process_stop(const DaemonProcess *process)
                         pidfd_send_signal(fd, SIGKILL, NULL, 0);
                         poll(&poll_fd, 1, STOP_TIMEOUT_MS);
                 }
-                /* It may be our child. */
+                /* Reaps it, if it is our child. */
                 waitpid(process->pid, NULL, WNOHANG);
         }
         return has_ended;

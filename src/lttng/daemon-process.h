@@ -4,8 +4,8 @@
 /*
  * Daemon process: a program that clrsym starts and that outlives it, like lttng-relayd
  *
- * It is identified by its pid and its start time, in clock ticks since boot, so that no later
- * process is taken for it.
+ * Its pid and its start time, in clock ticks since boot, identify it, so that no later process is
+ * taken for it.
  */
 
 #include <glib.h>
@@ -24,13 +24,13 @@ uint64_t daemon_process_start_ticks(pid_t pid);
 
 /*
  * Starts COMMAND in a session of its own, in the network namespace of process NET (0: ours), with
- * LOG as its output and no input, and waits until IS_READY says so. False with ERROR set: it could
- * not be started, has ended, or is not ready in time; then it does not run any more.
+ * LOG as its output and no input, and waits until IS_READY returns true. False with ERROR set: it
+ * could not be started, has ended, or was not ready in time, and does not run.
  */
 bool daemon_process_start(char **command, pid_t net, const char *log, bool (*is_ready)(void *data),
                           void *data, DaemonProcess *ret_service, GError **error);
 bool daemon_process_is_running(const DaemonProcess *process);
-/* Ends it (SIGTERM), and waits. False: it had to be killed. */
+/* Sends SIGTERM to the process, and waits for its end. False: it had to be killed. */
 bool daemon_process_stop(const DaemonProcess *process);
 
 /* {"pid":..., "start":...}. The caller owns it. */

@@ -12,11 +12,11 @@
 #define TIMEOUT_S 5
 
 struct LiveSessions {
-        bool has_all;  /* one records all processes */
-        GArray *track; /* owned, of int32_t: others are for these processes only */
+        bool has_all;  /* a session records all processes */
+        GArray *track; /* owned, of int32_t: the processes that other sessions record */
 };
 
-/* In the child: a line with the name of each. */
+/* In the child: writes a line with the name of each session. */
 static void live_sessions_write(int fd, void *data)
 {
         g_autoptr(GPtrArray) sessions =

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Live sessions: whether LTTng records a process's .NET events now, on their way to a feeder
- */
+/* Live sessions: whether LTTng records a process's .NET events now, for a feeder */
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Opaque: what was found at one moment. */
+/* Opaque: the sessions of one moment. */
 typedef struct LiveSessions LiveSessions;
 
 /* Asks the session daemon of our user, in a child process, for some seconds at most. */
@@ -17,6 +15,6 @@ LiveSessions *live_sessions_new(void);
 void live_sessions_free(LiveSessions *sessions);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LiveSessions, live_sessions_free)
 
-/* A session that is active and live has the runtime's events of process VPID, by the pid that it
- * has itself. */
+/* True if an active live session has the runtime's events of process VPID, its pid in its own
+ * namespace. */
 bool live_sessions_have(const LiveSessions *sessions, int32_t vpid);

@@ -4,8 +4,8 @@
 /*
  * LTTng API: liblttng-ctl, loaded when it is first needed
  *
- * Of the verbs only few talk to LTTng; the others need not wait until that library, and what it
- * needs itself, is loaded.
+ * Few verbs talk to LTTng; the others need not wait until that library and its dependencies are
+ * loaded.
  */
 
 #include <glib.h>
@@ -54,10 +54,11 @@ typedef struct LttngApi {
 #define LTTNG_API_MEMBER(name) __typeof__(name) *name;
         LTTNG_API(LTTNG_API_MEMBER)
 #undef LTTNG_API_MEMBER
-        /* Since LTTng 2.15, with an enum of it, whose numbers TraceFormat has. NULL before. */
+        /* Of LTTng 2.15 and later, with an enum that has the numbers of TraceFormat. NULL: an older
+         * version. */
         enum lttng_session_descriptor_status (*lttng_session_descriptor_set_trace_format)(
                 struct lttng_session_descriptor *descriptor, unsigned format);
 } LttngApi;
 
-/* NULL with ERROR set: it is not installed, or too old. Not for use by several threads. */
+/* NULL with ERROR set: it is not installed, or too old. Not thread-safe. */
 const LttngApi *lttng_api(GError **error);

@@ -29,6 +29,6 @@ const size_t RECIPE_N_CONTEXTS = G_N_ELEMENTS(RECIPE_CONTEXTS);
 
 bool recipe_covers(const char *pattern, const RecipeEvent *row)
 {
-        /* As a text the row's own pattern is one of the names that it stands for. */
+        /* As a text, the row's own pattern is one of the names that it matches. */
         return g_pattern_match_simple(pattern, row->pattern);
 }

@@ -2,11 +2,10 @@
 #pragma once
 
 /*
- * Recipe: what a session records of .NET processes
+ * Recipe: the events and contexts that a session records of .NET processes
  *
- * The events that report native code, its address and its name, and the contexts that identify the
- * process.
- * Without allocations, of which there are too many, and the runtime's Private provider.
+ * The events report native code, its address and its name; the contexts identify the process.
+ * Allocations, which are too many, and the runtime's Private provider are left out.
  */
 
 #include <lttng/lttng.h>
@@ -19,14 +18,14 @@
 #define RECIPE_MOST_WANTED "DotNETRuntime:MethodLoadVerbose_V1"
 
 typedef struct RecipeEvent {
-        const char *pattern; /* as LTTng takes it: provider:name, with * at its end */
-        bool is_needed;      /* else some answers have less without it */
+        const char *pattern; /* in LTTng's form: provider:name, with * at its end */
+        bool is_needed;      /* false: without it, only some answers have less */
 } RecipeEvent;
 
 typedef struct RecipeContext {
         enum lttng_event_context_type type;
-        const char *name;  /* as `lttng add-context --type` has it */
-        const char *field; /* the name it has in a trace */
+        const char *name;  /* in the form of `lttng add-context --type` */
+        const char *field; /* its name in a trace */
         bool is_needed;
 } RecipeContext;
 

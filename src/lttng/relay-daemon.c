@@ -17,11 +17,11 @@
 
 #define PROGRAM "lttng-relayd"
 
-/* Its options for where it listens and writes. */
+/* Its options with the addresses that it listens at, and with its directory. */
 static const struct {
         const char *name;
         char letter;
-        size_t port; /* offset in RelayDaemon; 0: it is the output */
+        size_t port; /* offset in RelayDaemon; 0: the option is the output */
 } OPTIONS[] = {
         {"--control-port", 'C', offsetof(RelayDaemon, control_port)},
         {"--data-port", 'D', offsetof(RelayDaemon, data_port)},
@@ -50,13 +50,14 @@ static int loopback_socket(uint16_t port, struct sockaddr_in *ret_address)
         return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* For tcp_port_look(): DATA is the only uid that is expected. */
+/* For tcp_port_look(): DATA is the only expected uid. */
 static bool uid_is_same(uid_t uid, const void *data)
 {
         return uid == *(const uid_t *)data;
 }
 
-/* In the network namespace of process PID (0: ours), the relay daemon's user listens, no other. */
+/* True if only the relay daemon's user listens there, in the network namespace of process PID (0:
+ * ours). */
 static bool relay_has_port(const RelayDaemon *relay, pid_t pid, uint16_t port)
 {
         TcpPort found;
@@ -65,7 +66,7 @@ static bool relay_has_port(const RelayDaemon *relay, pid_t pid, uint16_t port)
                !found.has_uid;
 }
 
-/* PORT if one can listen there, else 0. With PORT 0: any port that is free. */
+/* PORT if it is free, else 0. With PORT 0: any free port. */
 static uint16_t loopback_free_port(uint16_t port)
 {
         struct sockaddr_in address;
@@ -96,7 +97,7 @@ static void relay_apply_option(RelayDaemon *relay, size_t port, const char *valu
         }
 }
 
-/* Without --output it writes below the home directory that it was started with. */
+/* Without --output, the relay daemon writes below the home directory in its environment. */
 static char *relay_home_output(pid_t pid)
 {
         const char *home = NULL, *lttng_home = NULL, *at;

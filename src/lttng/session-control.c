@@ -14,7 +14,7 @@
 
 #define SUFFIX   ".session"
 #define SESSIOND "lttng-sessiond"
-/* Root's. */
+/* The file of root's session daemon. */
 #define SESSIOND_PID "/run/lttng/" SESSIOND ".pid"
 
 /* The state directory, locked. */
@@ -66,10 +66,8 @@ static bool sessiond_is_ready(void *data)
         return sessiond_is_running(NULL);
 }
 
-/*
- * Root's session daemon connects to the relay daemon, so it has to be in the same network
- * namespace. Another user's relay daemon is in its own one.
- */
+/* Root's session daemon connects to the relay daemon, so it must be in the same network namespace.
+ * Another user's relay daemon is in that user's namespace. */
 static bool sessiond_check_net(const RelayDaemon *relay, GError **error)
 {
         g_autofree char *text = NULL;
@@ -87,7 +85,8 @@ static bool sessiond_check_net(const RelayDaemon *relay, GError **error)
         return false;
 }
 
-/* Uses the user's session daemon, or starts one. RELAY: that it has to reach; NULL: none. */
+/* Uses the user's session daemon, or starts one. RELAY: the relay daemon that the session daemon
+ * must reach; NULL: none. */
 static bool sessiond_ensure(const char *directory, const RelayDaemon *relay, bool *ret_is_started,
                             GError **error)
 {
@@ -103,7 +102,7 @@ static bool sessiond_ensure(const char *directory, const RelayDaemon *relay, boo
                 g_propagate_error(error, g_steal_pointer(&missing));
                 return false;
         }
-        /* Kernel tracing, which is possible for root, would load modules. */
+        /* With root's rights, kernel tracing would load modules. */
         if (!daemon_process_start((char *[]){(char *)SESSIOND, (char *)"--no-kernel", NULL},
                                   relay ? relay_daemon_net(relay) : 0, log, sessiond_is_ready, NULL,
                                   &process, error))
@@ -149,7 +148,7 @@ static bool relay_ensure(const char *directory, const char *output, SessionSetti
         return true;
 }
 
-/* Starts it, and records its directory at the relay daemon. */
+/* Starts the session, and records its directory at the relay daemon. */
 static bool session_start(const SessionSettings *settings, GError **error)
 {
         bool is_recorded = settings->is_live && settings->relay_output && !settings->keeps_traces;
@@ -303,10 +302,8 @@ SessionSettings *session_control_find(const char *name, GError **error)
         return directory && session_settings_is_name(name) ? settings_read(directory, name) : NULL;
 }
 
-/*
- * The state of a session. RET_RELAY: the relay daemon that it needs; without a process if that does
- * not run.
- */
+/* The state of a session. RET_RELAY: the relay daemon that it needs; without a process if it does
+ * not run. */
 static SessionHealth session_check(const char *directory, const SessionSettings *settings,
                                    RelayDaemon *ret_relay)
 {
@@ -373,7 +370,7 @@ bool session_control_repair(const char *name, bool is_lost, SessionRepair *ret_h
         if (health == HEALTH_WELL || health == HEALTH_STOPPED)
                 return true;
         if (!relay.process.pid && settings->relay_user) {
-                /* Another one at its ports would keep it from starting again. */
+                /* A relay daemon of another user at the ports prevents a restart. */
                 *ret_health = REPAIR_WAITS;
                 *ret_what = g_strdup_printf("lttng-relayd of %s is gone", settings->relay_user);
                 return true;

@@ -4,8 +4,8 @@
 /*
  * SessionSession health: whether a session works, or which part of it is missing
  *
- * A live session goes through a relay daemon. It dies with that or with the session daemon; another
- * daemon in its directory does not bring it back.
+ * A live session goes through a relay daemon. It dies with the relay daemon or the session daemon;
+ * another daemon in its directory does not bring it back.
  */
 
 #include "lttng/relay-daemon.h"
@@ -19,15 +19,13 @@ typedef enum SessionHealth {
         HEALTH_NO_RELAYD,
         HEALTH_NO_SESSION,
         HEALTH_OTHER_RELAYD, /* not the one that it was created with */
-        HEALTH_LOST,         /* by the relay daemon, as its feeder sees; never found here */
+        HEALTH_LOST,         /* reported by its feeder; never found here */
         HEALTH_UNKNOWN,      /* the session daemon does not answer */
         _HEALTH_MAX,
 } SessionHealth;
 
-/*
- * SESSION is what the session daemon has under the name of SETTINGS, or NULL. RELAY is the relay
- * daemon that a live session needs, without a process if it does not run.
- */
+/* SESSION is the session daemon's session with the name of SETTINGS, or NULL. RELAY is the relay
+ * daemon that a live session needs, without a process if it does not run. */
 SessionHealth session_health_of(const SessionSettings *settings, bool has_sessiond,
                                 const LttngSession *session, const RelayDaemon *relay);
 

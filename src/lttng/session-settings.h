@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Session settings: what a session was started with, enough to start it again
- */
+/* Session settings: the settings with which a session was started, enough to restart it */
 
 #include "lttng/daemon-process.h"
 #include "lttng/trace-format.h"
 
 typedef struct SessionSettings {
         char *name;        /* owned */
-        bool keeps_traces; /* the relay daemon's directories of it are never removed */
-        bool is_live;      /* else it is recorded, to output */
+        bool keeps_traces; /* the relay daemon's directories of the session are never removed */
+        bool is_live;      /* false: it is recorded to OUTPUT */
         char *output;      /* owned: an absolute path; NULL if live */
-        GArray *track; /* owned, of int32_t: only these pids, as they see themselves; empty: all */
-        uint64_t buffer_size; /* of a sub-buffer; 0: the default */
-        uint64_t disk;        /* most bytes for each user; 0: no limit */
+        GArray *track; /* owned, of int32_t: only these pids, in their own namespaces; empty: all */
+        uint64_t buffer_size; /* bytes of a sub-buffer; 0: the default */
+        uint64_t disk;        /* maximum of bytes for each user; 0: no limit */
         TraceFormat format;
         /* For a live session: the relay daemon's ports and directory. */
         uint16_t control_port, data_port, live_port;
         char *relay_output;  /* owned; NULL: not known */
-        char *relay_user;    /* owned: the other user that runs it; NULL: ours */
-        DaemonProcess relay; /* the process; the session dies with it */
+        char *relay_user;    /* owned: the other user who runs it; NULL: our own */
+        DaemonProcess relay; /* the relay daemon, with which the session dies */
 } SessionSettings;
 
 SessionSettings *session_settings_new(const char *name);
 void session_settings_free(SessionSettings *settings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SessionSettings, session_settings_free)
 
-/* A session can have that name: nothing in it is special in a path, a URL or a pattern. */
+/* True for a valid name: no character of it is special in a path, a URL or a pattern. */
 bool session_settings_is_name(const char *name);
 
 /* The caller owns it. */

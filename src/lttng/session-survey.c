@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-/* In s: for an answer of the session daemon. */
+/* s, for an answer of the session daemon */
 #define ANSWER_TIMEOUT 5
 
 static void survey_row_free(void *data)
@@ -55,7 +55,7 @@ static void survey_row_ask(SessionSurveyRow *row, const char *directory, bool ha
                 lttng_session_losses(session, &row->n_discarded, &n_lost);
 }
 
-/* What the child is asked. */
+/* The question to the child. */
 typedef struct Survey {
         const char *directory; /* borrowed: the state directory */
         const GPtrArray *rows; /* borrowed, of SessionSurveyRow */
@@ -82,7 +82,7 @@ static void survey_write(int fd, void *data)
                 _exit(1);
 }
 
-/* Without an answer the health stays unknown. */
+/* Without an answer the health is HEALTH_UNKNOWN. */
 static void survey_row_read(SessionSurveyRow *row, json_t *state)
 {
         int health, has_losses;
@@ -95,7 +95,7 @@ static void survey_row_read(SessionSurveyRow *row, json_t *state)
         row->n_discarded = (uint64_t)n_discarded;
 }
 
-/* Asks in a child, because liblttng-ctl waits for an answer for ever. */
+/* Asks in a child, because liblttng-ctl waits for an answer without a timeout. */
 static void survey_ask(const Survey *survey)
 {
         g_autofree char *output = NULL;

@@ -10,13 +10,11 @@
 typedef struct SessionSurveyRow {
         SessionSettings *settings; /* owned */
         SessionHealth health;
-        char *advice; /* owned: what is missing and what to do; NULL: nothing is missing */
+        char *advice; /* owned: the reason and the remedy; NULL: nothing is missing */
         bool has_losses;
         uint64_t n_discarded; /* events */
 } SessionSurveyRow;
 
-/*
- * Owned SurveyRows, by name. Changes nothing, and asks LTTng only if there is a session; waits a
- * few seconds for a session daemon that does not answer.
- */
+/* Owned SurveyRows, by name. Changes nothing, and asks LTTng only if there is a session; waits a
+ * few seconds if the session daemon does not answer. */
 GPtrArray *session_survey_new(void);

@@ -10,10 +10,8 @@
 
 /* us. The longest time until an event is visible to viewers. */
 #define LIVE_TIMER 100000
-/*
- * ms. With two live sessions on one relay daemon, LTTng 2.13 may wait for the end of the first as
- * long as the second one lives, although it has ended.
- */
+/* ms. With two live sessions on one relay daemon, LTTng 2.13 can wait for the end of the first one
+ * until the second one ends, although the first one has ended. */
 #define DESTROY_TIMEOUT 10000
 
 static bool lttng_fail(const LttngApi *api, const char *what, int code, GError **error)
@@ -31,7 +29,7 @@ bool sessiond_is_running(GError **error)
         return api && api->lttng_session_daemon_alive() == 1;
 }
 
-/* LTTng's own default is CTF 2 since 2.15, which fewer readers know. */
+/* LTTng's default is CTF 2 since 2.15, which fewer readers know. */
 static bool descriptor_set_format(const LttngApi *api, struct lttng_session_descriptor *descriptor,
                                   TraceFormat format, GError **error)
 {
@@ -102,7 +100,7 @@ static bool session_add_channel(const LttngApi *api, struct lttng_handle *handle
         if (!channel)
                 return lttng_fail(api, "create a channel", -LTTNG_ERR_NOMEM, error);
         g_strlcpy(channel->name, RECIPE_CHANNEL, sizeof(channel->name));
-        /* Session daemons before 2.16 enabled every new channel, whatever this was. */
+        /* Session daemons before 2.16 enabled every new channel, whatever its value. */
         channel->enabled = 1;
         channel->attr.overwrite = 0;
         channel->attr.subbuf_size = buffers.size;

@@ -10,16 +10,18 @@
 /* A session daemon of this user runs. False with ERROR set only if LTTng is missing. */
 bool sessiond_is_running(GError **error);
 
-/* Creates and starts the session. If that fails half way, it is removed. */
+/* Creates and starts the session. If that fails half-way, the session is removed. */
 bool sessiond_start_session(const SessionSettings *settings, GError **error);
-/* Stops and removes it; its trace stays. RET_IS_THERE false: there was no session of that name. */
+/* Stops and removes the session; its trace stays. RET_IS_THERE false: there was no session of that
+ * name. */
 bool sessiond_stop_session(const char *name, bool *ret_is_there, GError **error);
-/* Removes one whose relay daemon takes no data any more: to wait for that would have no end. */
+/* Removes a session whose relay daemon accepts no data any more; without waiting, which would not
+ * end. */
 void sessiond_drop_session(const char *name);
 
 typedef struct LttngChannel {
         char *name;        /* owned */
-        GPtrArray *events; /* owned: names and patterns of those that are enabled */
+        GPtrArray *events; /* owned: names and patterns of enabled events */
         uint64_t buffer_size;
         uint64_t n_buffers;
         uint64_t n_discarded; /* events */
@@ -36,12 +38,12 @@ typedef struct LttngSession {
 
 /* Owned LttngSessions. NULL with ERROR set. */
 GPtrArray *sessiond_list_sessions(GError **error);
-/* One of the list, or NULL. */
+/* The session of that name in the list, or NULL. */
 const LttngSession *lttng_session_find(const GPtrArray *list, const char *name);
 /* Losses of all its channels. */
 void lttng_session_losses(const LttngSession *session, uint64_t *ret_n_discarded,
                           uint64_t *ret_n_lost);
-/* It records the events of .NET code. */
+/* True if the session records the events of .NET code. */
 bool lttng_session_has_dotnet(const LttngSession *session);
 
 /* Pids of running programs with the runtime's provider; owned array of int32_t. */

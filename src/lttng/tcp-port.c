@@ -18,7 +18,8 @@ enum {
         TCP_STATE_LISTEN = 10,
 };
 
-/* What a connection to 127.0.0.1 reaches: the listener with the highest of these. */
+/* The kind of a listener's address: a connection to 127.0.0.1 reaches the listener with the highest
+ * kind. */
 typedef enum AddressRank {
         ADDRESS_UNREACHED,
         ADDRESS_ANY6, /* [::], also for IPv4 */
@@ -57,11 +58,11 @@ static AddressRank tcp_socket_rank(const TcpSocket *socket)
                        : ADDRESS_UNREACHED;
 }
 
-/* A port as far as it was looked at. */
+/* The result of looking at a port so far. */
 typedef struct TcpLook {
         bool (*trusted)(uid_t uid, const void *data);
         const void *data;
-        AddressRank best; /* of the listeners */
+        AddressRank best; /* the highest of the listeners */
         bool has_listener_uid, has_peer_uid;
         uid_t listener_uid, peer_uid;
 } TcpLook;

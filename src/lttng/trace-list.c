@@ -92,7 +92,7 @@ void trace_list_add(const char *output, const char *session, const GPtrArray *be
                 list_write(directory, traces);
 }
 
-/* When something below PATH was last written to, in us since 1970; 0: there is nothing. */
+/* The time of the last write below PATH, in us since 1970; 0: there are no files. */
 static gint64 trace_last_write(const char *path, unsigned depth)
 {
         g_autoptr(GDir) directory = NULL;
@@ -112,9 +112,8 @@ static gint64 trace_last_write(const char *path, unsigned depth)
         return last;
 }
 
-/*
- * Removes a directory as its owner: root does not follow where the owner may have put a link since.
- */
+/* Removes a directory with the rights of its owner: root follows no link that the owner has made
+ * since. */
 static void trace_remove(const char *path)
 {
         struct stat st;
@@ -136,7 +135,7 @@ static void trace_remove(const char *path)
                 child_wait(pid, G_MAXINT64, -1, NULL);
 }
 
-/* No later entry of the list is of the same session. */
+/* True if no later entry of the list is of the same session. */
 static bool trace_is_newest(const json_t *traces, size_t i)
 {
         const char *session =
@@ -150,7 +149,7 @@ static bool trace_is_newest(const json_t *traces, size_t i)
         return true;
 }
 
-/* The entry is dropped: its directory is removed, or was removed by somebody else. */
+/* True: the entry is dropped, because its directory is removed or is gone. */
 static bool trace_clean(const json_t *traces, size_t i, const TraceListCalls *calls, void *data)
 {
         const json_t *trace = json_array_get(traces, i);
