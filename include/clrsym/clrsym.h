@@ -3,16 +3,16 @@
 #define CLRSYM_H
 
 /*
- * libclrsym: which .NET method was at an address of a process at a time
+ * libclrsym: names the .NET method at an address of a process at a time
  *
  * Asks a clrsymd over its socket, or a recorded trace. Link with `pkg-config --libs clrsym`.
  * libclrsym(3) has an example; clrsym-answers(7) describes the answers.
  *
- * Times are ns of CLOCK_MONOTONIC, on the clock of the trace. Addresses are taken as they are: a
- * caller that has a return address and means the call subtracts 1.
+ * Times are ns of CLOCK_MONOTONIC, on the clock of the trace. Addresses are used as they are: to
+ * ask about the call of a return address, subtract 1.
  *
  * Errors: functions return 0 or a negative errno value; clrsym_message() then has one line about
- * what is wrong, why, and what to do. The library does not abort or print, has no global state, and
+ * what failed, why, and what to do. The library does not abort or print, has no global state, and
  * does not touch or raise signals. Everything that a daemon sends is checked: if a part is wrong,
  * nothing of it reaches the caller.
  *
@@ -28,15 +28,15 @@
  *     -ENOMEM
  *
  * A handle can be used again after any of these; but after the process that reads a trace has
- * ended, the trace has to be opened again. If the daemon goes away, a call waits for the next
- * daemon and asks that one (clrsym_options.reconnect_ms), unless a callback was called already.
+ * ended, the trace has to be opened again. If the daemon ends, a call waits for the next daemon and
+ * asks that one (clrsym_options.reconnect_ms), unless a callback was called already.
  *
  * Threads: a handle is used by one thread at a time; different handles are independent. A handle
  * cannot be used in a child after fork().
  *
- * Later versions add members to structs. Of a struct that a function reads once, the caller sets
- * `size` to its sizeof; the library knows by it which members the caller has. Structs in arrays and
- * structs that the library fills have room for that: `reserved`, which is 0.
+ * Later versions add members to structs. The caller sets `size` of a struct that a function reads
+ * once to its sizeof, so that the library knows which members the caller has. Structs in arrays and
+ * structs that the library fills have `reserved` room, which is 0.
  *
  * Ownership: the handle owns the strings in an answer, which are valid until the next call with it.
  * Strings that a callback gets are valid until it returns, those of an event until the next call
@@ -56,30 +56,30 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Most queries that go to the daemon at once; clrsym_resolve() takes any number. */
+/* The queries that go to the daemon at once; clrsym_resolve() takes any number. */
 #define CLRSYM_BATCH 4096
 
 typedef enum clrsym_status {
         CLRSYM_OK,
-        CLRSYM_NO_PROCESS, /* no such process is known, or it may not be seen by this user */
+        CLRSYM_NO_PROCESS, /* no such process is known, or this user may not see it */
         CLRSYM_NO_METHOD,  /* nothing was ever there */
-        CLRSYM_UNLOADED,   /* something was, earlier: see clrsym_answer.body */
-        CLRSYM_NOT_YET,    /* something is, later */
-        CLRSYM_AMBIGUOUS,  /* several were there (give a time), or several processes match */
+        CLRSYM_UNLOADED,   /* a body was there earlier: see clrsym_answer.body */
+        CLRSYM_NOT_YET,    /* a body was loaded there later */
+        CLRSYM_AMBIGUOUS,  /* several bodies were there (give a time), or several processes match */
         CLRSYM_PENDING,    /* the moment is past the horizon, and nothing is known there yet */
-        CLRSYM_EVICTED,    /* what was there was dropped to free memory */
+        CLRSYM_EVICTED,    /* the body there was dropped to free memory */
         CLRSYM_INVALID,    /* the query is malformed */
 } clrsym_status;
 
 /* From best to worst. */
 typedef enum clrsym_confidence {
         CLRSYM_EXACT,
-        CLRSYM_ASSUMED,     /* its start of life, or its end, was not seen */
+        CLRSYM_ASSUMED,     /* the load or the unload of the body was not seen */
         CLRSYM_PROVISIONAL, /* the moment is past the horizon: later events may change it */
         CLRSYM_GAP,         /* events that could change it may have been lost */
 } clrsym_confidence;
 
-/* What made a body known. */
+/* The event that made a body known. */
 typedef enum clrsym_source {
         CLRSYM_SOURCE_LOAD,
         CLRSYM_SOURCE_RUNDOWN,   /* in a rundown: `loaded` is not known */
@@ -100,7 +100,7 @@ typedef enum clrsym_tier {
         CLRSYM_TIER_READY_TO_RUN,
 } clrsym_tier;
 
-/* What is known of the IL offset of an instruction. */
+/* The kinds of IL offsets. */
 typedef enum clrsym_il_kind {
         CLRSYM_IL_UNKNOWN, /* there is no IL map */
         CLRSYM_IL_EXACT,   /* il_offset is set */
@@ -109,14 +109,14 @@ typedef enum clrsym_il_kind {
         CLRSYM_IL_NO_MAPPING,
 } clrsym_il_kind;
 
-/* What is known of a process's end. */
+/* The states of a process. */
 typedef enum clrsym_process_state {
-        CLRSYM_RUNNING, /* or its end has not come yet */
+        CLRSYM_RUNNING, /* or its end has not arrived yet */
         CLRSYM_EXITED,
-        CLRSYM_RECORDED, /* its traces are over, and its end is not in them */
+        CLRSYM_RECORDED, /* its traces have ended, without its end */
 } clrsym_process_state;
 
-/* Their names in the daemon's JSON and in clrsym(1); "?" for another number. Static. */
+/* The names in the daemon's JSON and in clrsym(1); "?" for another number. Static. */
 const char *clrsym_status_name(clrsym_status status);
 const char *clrsym_confidence_name(clrsym_confidence confidence);
 const char *clrsym_source_name(clrsym_source source);
@@ -128,10 +128,8 @@ const char *clrsym_process_state_name(clrsym_process_state state);
 #define CLRSYM_NO_TIME UINT64_C(0)
 #define CLRSYM_ALIVE   UINT64_MAX
 
-/*
- * In the flags of a body: the IL that it was compiled from may be other than its assembly's,
- * because of hot reload or a debugger. The other bits are the runtime's.
- */
+/* In the flags of a body: its IL can differ from that of its assembly, because of hot reload or a
+ * debugger. The other bits are the runtime's. */
 #define CLRSYM_METHOD_EDITED UINT32_C(0x40000000)
 
 /* A connection to a daemon, or an opened trace. */
@@ -146,14 +144,14 @@ typedef struct clrsym_options {
         const char *socket;
         /*
          * Instead of a daemon: a directory in or above one or several CTF traces, a .nettrace file,
-         * or a snapshot made by `clrsym snapshot`. A process of its own reads it, which ends with
-         * the handle: the program $CLRSYM_DAEMON, or the clrsymd that this library was installed
-         * with.
+         * or a snapshot made by `clrsym snapshot`. A process of its own reads the trace, and ends
+         * with the handle: the program $CLRSYM_DAEMON, or the clrsymd of this library's
+         * installation.
          */
         const char *trace;
-        /* With `trace`: also write what was read to this file, a snapshot. */
+        /* With `trace`: also save the trace to this file, as a snapshot. */
         const char *save;
-        /* With `trace`: also take the events that clrsym_call()'s method JitStatistics is about. */
+        /* With `trace`: also read the events for clrsym_call()'s method JitStatistics. */
         bool with_jit_events;
         /*
          * Called several times a second while a trace is read, and after a signal, with the bytes
@@ -162,10 +160,8 @@ typedef struct clrsym_options {
          */
         int (*progress)(uint64_t n_read, uint64_t n_total, void *data);
         void *data;
-        /*
-         * ms for which a call tries to connect again to a daemon that went away (a restart).
-         * 0: 5000; -1: it does not try. clrsym_open() itself does not wait.
-         */
+        /* ms for which a call tries to reconnect to a daemon that has ended (a restart). 0: 5000;
+         * -1: no retry. clrsym_open() itself does not wait. */
         int reconnect_ms;
 } clrsym_options;
 
@@ -176,20 +172,18 @@ typedef struct clrsym_options {
 int clrsym_open(clrsym **ret, const clrsym_options *options, char **ret_message);
 /* NULL is fine. */
 void clrsym_close(clrsym *handle);
-/* Why the last call failed; valid until the next call. Never NULL. */
+/* The reason of the last call's failure; valid until the next call. Never NULL. */
 const char *clrsym_message(const clrsym *handle);
-/*
- * What is worth knowing of the trace, a line of text: that it has events of a later version than is
- * known. NULL: nothing. Valid as long as the handle.
- */
+/* A note about the trace, one line of text: it has events of a later version than the library
+ * knows. NULL: none. Valid as long as the handle. */
 const char *clrsym_note(const clrsym *handle);
 
 typedef struct clrsym_query {
         int32_t pid; /* in the caller's pid namespace while it runs; in a trace, the process's own
                       */
         bool has_pid_ns;
-        bool has_time;   /* else: now */
-        uint64_t pid_ns; /* inode of the pid namespace that has the pid; else any that has it */
+        bool has_time;   /* false: now */
+        uint64_t pid_ns; /* with has_pid_ns: inode of the pid namespace; else any has it */
         uint64_t address;
         uint64_t time;
         uint64_t reserved[2];
@@ -202,15 +196,16 @@ typedef struct clrsym_body {
         const char *signature;
         const char *module_path;
         uint64_t module_id;
-        uint8_t module_pdb_guid[16]; /* of its PDB, as events and files have it; all 0: not known */
-        const char *module_pdb_path; /* where its compiler wrote the PDB; NULL: not known */
+        uint8_t module_pdb_guid[16]; /* of its PDB, as in events and files; all 0: not known */
+        const char *module_pdb_path; /* the path to which the compiler wrote the PDB; NULL: not
+                                      * known */
         uint64_t method_id;
         uint64_t start;
         uint32_t size;  /* 0: not known */
         uint32_t flags; /* MethodFlags of the runtime, and CLRSYM_METHOD_EDITED */
         uint32_t token;
         uint32_t rejit_id;   /* native code version, as in the runtime's events */
-        bool has_il_version; /* else no IL map is known */
+        bool has_il_version; /* false: no IL map is known */
         uint32_t il_size;    /* bytes of the method's IL; 0: not known */
         uint64_t il_version; /* the profiling API's ReJITID */
         clrsym_tier tier;
@@ -219,23 +214,21 @@ typedef struct clrsym_body {
         uint64_t loaded;
         uint64_t unloaded;
         /*
-         * The method that the runtime made an IL stub for. The stub serves all methods of its
+         * The method for which the runtime made an IL stub. The stub serves all methods of its
          * module with an equal signature. stub_name is NULL if that is not known, and for all other
          * code.
          */
         const char *stub_name_space;
         const char *stub_name;
         const char *stub_signature;
-        /*
-         * The type arguments of a generic method. The events have types by the tokens of their
-         * modules (clrsym-protocol(7)); NULL: none, or not known.
-         */
+        /* The type arguments of a generic method. Types are written by the tokens of their modules,
+         * as in the events (clrsym-protocol(7)); NULL: none, or not known. */
         const char *type_args;
         /*
-         * What clrsym_lines_name_types() makes of that, and clrsym_symbol() writes; NULL until
-         * then, and where it is not known: the names of the type arguments, as reflection writes
-         * types, and what the source calls the type parameters of the type and of the method. With
-         * commas between them.
+         * The names of the type arguments, in the spelling of reflection, and the names in the
+         * source of the type parameters of the type and of the method; set by
+         * clrsym_lines_name_types(), and written by clrsym_symbol(); NULL before, and if not known.
+         * With commas between them.
          */
         const char *type_arg_names;
         const char *type_param_names;
@@ -243,8 +236,8 @@ typedef struct clrsym_body {
         /*
          * From .NET 11 on, a method that returns a task can have two bodies: one body returns the
          * task, the other body returns the result. One of them has the method's code; the compiler
-         * made the other body, which only calls the first. True: the compiler made this body. Set
-         * by clrsym_lines_name_types(), too.
+         * made the other body, which only calls it. True: the compiler made this body. Set by
+         * clrsym_lines_name_types(), too.
          */
         bool is_thunk;
         uint64_t reserved[6];
@@ -265,53 +258,53 @@ typedef struct clrsym_inlined {
 typedef struct clrsym_answer {
         clrsym_status status;
         clrsym_confidence confidence;
-        bool has_process; /* the four below are set */
+        bool has_process; /* the next four members are set */
         int32_t pid;      /* in its own namespace */
         uint64_t pid_ns;
-        uint32_t generation; /* which of the programs that had this pid, from 1 */
-        uint64_t horizon;    /* all of the process's events up to this time are in */
-        /*
-         * Changes whenever an earlier answer OK could change: the answer for a body may be kept for
-         * [start, start + size) until then. Other answers must not be kept.
-         */
+        uint32_t generation; /* number of the program among those that had this pid, from 1 */
+        uint64_t horizon;    /* all events of the process up to this time have arrived */
+        /* Changes whenever an earlier answer OK could change: until then, the answer for a body may
+         * be kept for [start, start + size). Other answers must not be kept. */
         uint64_t epoch;
         bool has_body; /* OK: the body. UNLOADED, NOT_YET, PENDING, EVICTED: the nearest, if any */
         clrsym_body body;
-        uint64_t offset;  /* of the address in the body; meaningless where that is the nearest */
-        int64_t distance; /* ns from the time asked to the nearest body's life: negative if over */
+        uint64_t offset;  /* of the address in the body; meaningless for a nearest body */
+        int64_t distance; /* ns from the time of the query to the nearest body's life: negative if
+                           * it has ended */
         clrsym_il_kind il_kind;
         int32_t il_offset; /* with CLRSYM_IL_EXACT */
         /*
-         * The IL offset whose source line counts: il_offset; in a prolog and in unmapped code 0, in
-         * an epilog the highest of the map, as in the runtime's own stack traces. -1: not known.
+         * The IL offset whose source line is shown: il_offset; 0 in a prolog and in unmapped code;
+         * in an epilog the highest of the map, as in the runtime's own stack traces. -1: not known.
          */
         int32_t line_il_offset;
         /*
-         * OK, if the runtime reports what it inlines (clrsym-answers(7)): the methods inlined
-         * there, from the innermost one on. They are approximate: where an inlined method returns,
-         * the JIT often does not say so.
+         * OK, if the runtime reports inlined methods (clrsym-answers(7)): the methods inlined
+         * there, the innermost first. They are approximate, because the JIT often does not report
+         * where an inlined method ends.
          */
         const clrsym_inlined *inlined;
         uint32_t n_inlined;
-        uint32_t n_candidates; /* AMBIGUOUS: how many; see clrsym_history(), clrsym_processes() */
+        uint32_t n_candidates; /* AMBIGUOUS: see clrsym_history(), clrsym_processes() */
         uint64_t reserved[4];
 } clrsym_answer;
 
 /*
  * Answers N queries, one each, in order, in RET_ANSWERS, which the caller allocates. Waits up to
- * WAIT_MS in total for events that may change an answer: those up to its time, or without a time
- * those before the call, unless a live body is the answer. On failure all answers are INVALID.
+ * WAIT_MS in total for events that can change an answer: the events up to the query's time, or
+ * without a time those before the call, unless a live body is the answer. On failure all answers
+ * are INVALID.
  */
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);
 
 /*
- * Source lines of answers: from portable PDBs and, of precompiled code, from the images. They are
- * read from files by this process, with its rights; the daemon is not asked. A PDB is the one of
- * the module if it has the module's ids, wherever it is: beside the assembly, in it, or in the
- * directories that are searched. What was read is kept, 32 MiB of PDBs at most.
+ * Source lines of answers: from portable PDBs and, for precompiled code, from the images. This
+ * process reads the files, with its rights; the daemon is not asked. A PDB must have the module's
+ * ids; it can be beside the assembly, in it, or in the searched directories. At most 32 MiB of PDBs
+ * are kept.
  *
- * As with a handle: used by one thread at a time, and no function blocks but to read files.
+ * As with a handle: used by one thread at a time, and functions block only to read files.
  */
 typedef struct clrsym_lines clrsym_lines;
 
@@ -319,17 +312,17 @@ typedef struct clrsym_lines clrsym_lines;
 typedef enum clrsym_line_status {
         CLRSYM_LINE_FOUND,
         CLRSYM_LINE_NO_METHOD,   /* the answer is not OK */
-        CLRSYM_LINE_NO_MODULE,   /* the method is in no file, or it is not known in which */
-        CLRSYM_LINE_NO_IL,       /* it is not known which IL offset the address has */
+        CLRSYM_LINE_NO_MODULE,   /* the method is in no file, or its file is not known */
+        CLRSYM_LINE_NO_IL,       /* the IL offset of the address is not known */
         CLRSYM_LINE_OTHER_IL,    /* a profiler or hot reload may have replaced the IL */
         CLRSYM_LINE_NO_PDB,      /* the assembly was compiled without a PDB */
-        CLRSYM_LINE_PDB_MISSING, /* its PDB is nowhere */
-        CLRSYM_LINE_PDB_OTHER, /* only PDBs of other builds are there, or the assembly was replaced
+        CLRSYM_LINE_PDB_MISSING, /* its PDB was not found */
+        CLRSYM_LINE_PDB_OTHER, /* only PDBs of other builds were found, or the assembly was replaced
                                 */
-        CLRSYM_LINE_PDB_WINDOWS, /* it has one of the kind that only Windows has */
-        CLRSYM_LINE_PDB_DAMAGED, /* it cannot be read */
-        CLRSYM_LINE_NONE,        /* the PDB has no line for it: the compiler made the code up */
-        CLRSYM_LINE_TOO_MUCH,    /* the files of its process take too much to read */
+        CLRSYM_LINE_PDB_WINDOWS, /* its PDB has the format of Windows */
+        CLRSYM_LINE_PDB_DAMAGED, /* the PDB cannot be read */
+        CLRSYM_LINE_NONE,        /* the PDB has no line for it: code that the compiler generated */
+        CLRSYM_LINE_TOO_MUCH,    /* the files of its process are larger than the limit */
 } clrsym_line_status;
 
 /* "pdb-missing": as in clrsym(1); "?" for another number. Static. */
@@ -339,7 +332,7 @@ typedef struct clrsym_line {
         const char *file; /* as the compiler got it, or as it was mapped; NULL: there is no line.
                              Valid until the next call with the lines. Escape it for terminals. */
         uint32_t line, column; /* from 1 */
-        /* The checksum of the file's bytes as they were compiled: 20 bytes are SHA-1, 32 SHA-256.
+        /* The checksum of the file's bytes when they were compiled: 20 bytes are SHA-1, 32 SHA-256.
          * Valid as long as the file's name. NULL: not known. */
         const uint8_t *checksum;
         uint32_t n_checksum; /* bytes */
@@ -351,15 +344,13 @@ int clrsym_lines_new(clrsym_lines **ret);
 /* NULL is fine. */
 void clrsym_lines_free(clrsym_lines *lines);
 /*
- * Before the first question. PATH: a directory to search for PDBs and images, also one that is laid
- * out as a symbol server's. It is searched before those of $CLRSYM_SYMBOLS and the debuggers' cache
- * in the home directory. -ENOMEM.
+ * Before the first question. PATH: a directory to search for PDBs and images, which can have the
+ * layout of a symbol server. It is searched before those of $CLRSYM_SYMBOLS and the debuggers'
+ * cache in the home directory. -ENOMEM.
  */
 int clrsym_lines_add_directory(clrsym_lines *lines, const char *path);
-/*
- * The single-file program PATH was run, and has ended: modules that were beside it are looked for
- * in it, too. The last 16 are remembered. -ENOMEM.
- */
+/* PATH: a single-file program that has ended; modules that were beside it are looked for in it,
+ * too. The last 16 are kept. -ENOMEM. */
 int clrsym_lines_add_program(clrsym_lines *lines, const char *path);
 /*
  * Before the first question. Files in the directory FROM are reported as in TO; the map that was
@@ -369,18 +360,18 @@ int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *t
 
 /*
  * At most 512 MiB a minute of a process's files are read and unpacked, because a hostile program
- * chooses its files. PROCESS: the process that pays for the next calls, whatever their PID is; 0,
+ * chooses its files. PROCESS: the process to charge for the next calls, whatever their PID is; 0,
  * the default: the process with their PID.
  */
 void clrsym_lines_set_process(clrsym_lines *lines, int32_t process);
-/* The process with most calls that found nothing because of that; 0: none. */
+/* The process with most calls that failed because of that limit; 0: none. */
 int32_t clrsym_lines_costly_process(clrsym_lines *lines);
 
 /*
- * The line of an answer to clrsym_resolve(), before the next call with that handle. PID: files are
- * those that this process sees, in the caller's pid namespace; 0: those that the caller sees, as
- * for a trace. If the code is precompiled and its image is there, the IL offset is set in ANSWER.
- * *RET is set in any case.
+ * The line of an answer to clrsym_resolve(), before the next call with that handle. PID: the files
+ * are those that this process sees, in the caller's pid namespace; 0: those that the caller sees,
+ * as for a trace. If the code is precompiled and its image is there, the IL offset is set in
+ * ANSWER. *RET is set in any case.
  */
 clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_answer *answer,
                                      clrsym_line *ret);
@@ -390,34 +381,33 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
 
 /*
  * Inlined method I of an answer: its name, in RET_BODY, for clrsym_symbol(), and its line. PID as
- * above. Without a name, RET_BODY->name is NULL: its assembly was not found, or the events do not
- * have it. Valid until the next call with the lines. A call's line is not known where the runtime
- * does not report the call.
+ * above. If RET_BODY->name is NULL, the assembly was not found, or the events do not have the
+ * method. Valid until the next call with the lines. A call's line is not known if the runtime does
+ * not report the call.
  */
 clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
                                              const clrsym_answer *answer, uint32_t i,
                                              clrsym_body *ret_body, clrsym_line *ret);
 
 /*
- * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, and
- * is_thunk, as far as the metadata of their modules is found, as images are by clrsym_lines_find().
- * The type arguments of precompiled code, which events do not have, are in its image. Valid until
- * the next call with the lines. PID as there.
+ * Sets type_arg_names, type_param_names and method_param_names of a generic body, and is_thunk, if
+ * the metadata of their modules is found, as images are by clrsym_lines_find(). The type arguments
+ * of precompiled code, which events do not have, are in its image. Valid until the next call with
+ * the lines. PID: as there.
  */
 void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
 
-/* How a method's name is written. */
+/* The styles of a method's name. */
 typedef enum clrsym_style {
         CLRSYM_STYLE_CLR,    /* Namespace.Type.Method(args), as the runtime writes it */
-        CLRSYM_STYLE_CSHARP, /* the same as C# writes it; see clrsym-names(7) */
-        CLRSYM_STYLE_SHORT,  /* Type.Method: overloads are equal in it */
+        CLRSYM_STYLE_CSHARP, /* the same in the form of C#; see clrsym-names(7) */
+        CLRSYM_STYLE_SHORT,  /* Type.Method: overloads have equal names */
 } clrsym_style;
 
 /*
  * Writes the name of a body into BUFFER, NUL-terminated and cut at N bytes (not inside a character
- * or an escape). What a terminal would obey is escaped. Without a name it is "method 0x...".
- * Returns the length of the whole name without the NUL. BUFFER may be NULL if N is 0. An unknown
- * style is CLR.
+ * or an escape). Control characters are escaped. Without a name it is "method 0x...". Returns the
+ * length of the whole name without the NUL. BUFFER may be NULL if N is 0. An unknown style is CLR.
  */
 size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, size_t n);
 /* "clr", "csharp", "short" (static); and back: false for another name. */
@@ -429,7 +419,7 @@ typedef struct clrsym_process {
         uint64_t pid_ns;
         uint32_t generation;
         bool is_running;     /* `state` is CLRSYM_RUNNING */
-        bool is_from_start;  /* its runtime's start was seen */
+        bool is_from_start;  /* the start of its runtime was seen */
         const char *runtime; /* "10.0.12" */
         const char *runtime_path;
         const char *command;
@@ -452,21 +442,21 @@ typedef struct clrsym_process {
 typedef int (*clrsym_process_fn)(const clrsym_process *process, void *data);
 int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data);
 
-/* Which bodies of which processes. All zero: the living bodies of all processes. */
+/* Selects bodies and processes. All zero: the living bodies of all processes. */
 typedef struct clrsym_filter {
         size_t size; /* sizeof(clrsym_filter); 0: the members of version 0.2 */
         int32_t pid; /* 0: of all processes */
         bool has_pid_ns;
         uint64_t pid_ns;
-        bool all;      /* also bodies that are unloaded */
-        bool has_time; /* those alive at TIME */
+        bool all;      /* also unloaded bodies */
+        bool has_time; /* bodies that were alive at TIME */
         uint64_t time;
 } clrsym_filter;
 
 typedef int (*clrsym_body_fn)(const clrsym_process *process, const clrsym_body *body, void *data);
 /* In PROCESS only pid, pid_ns and generation are set. */
 int clrsym_methods(clrsym *handle, const clrsym_filter *filter, clrsym_body_fn fn, void *data);
-/* All bodies that ever were at ADDRESS, newest first. */
+/* All bodies that were ever at ADDRESS, newest first. */
 int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address, clrsym_body_fn fn,
                    void *data);
 /* All bodies of a method: METHOD is "Namespace.Type.Method" or its id, "0x...". */
@@ -477,12 +467,13 @@ typedef enum clrsym_event_type {
         CLRSYM_EVENT_LOAD,
         CLRSYM_EVENT_UNLOAD,
         CLRSYM_EVENT_EPOCH,  /* earlier answers about the process may be wrong now */
-        CLRSYM_EVENT_RESYNC, /* events were lost, because they were not read in time: forget all */
+        CLRSYM_EVENT_RESYNC, /* events were lost, because they were not read in time: drop
+                              * everything */
 } clrsym_event_type;
 
 typedef struct clrsym_event {
         clrsym_event_type type;
-        int32_t pid; /* the four are 0 with RESYNC */
+        int32_t pid; /* these four are 0 with RESYNC */
         uint64_t pid_ns;
         uint32_t generation;
         uint64_t epoch;
@@ -493,23 +484,21 @@ typedef struct clrsym_event {
 
 /*
  * Events of the processes of FILTER (pid and pid_ns; NULL: all), on a connection of their own: a
- * watch does not need the handle any more, and may be used by another thread. The first event of
- * each process is an EPOCH. No load or unload after clrsym_watch_open() is missed without a RESYNC,
- * which is sent when events can be read again: a caller that lists everything again after it misses
- * nothing. A trace has no events (-EOPNOTSUPP).
+ * watch no longer needs the handle, and another thread may use it. The first event of each process
+ * is an EPOCH. If a load or unload after clrsym_watch_open() is missed, a RESYNC is sent when
+ * events can be read again: a caller that then lists everything again misses nothing. A trace has
+ * no events (-EOPNOTSUPP).
  */
 typedef struct clrsym_watch clrsym_watch;
 int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch **ret);
 /*
- * The next event: returns 1, or 0 after TIMEOUT_MS without one (-1: wait for ever) or after a
- * signal. The event is valid until the next call with WATCH. After a restart of the daemon there is
- * a RESYNC. After an error the watch can only be closed.
+ * The next event: returns 1, or 0 after TIMEOUT_MS without one (-1: no timeout) or after a signal.
+ * The event is valid until the next call with WATCH. After a restart of the daemon there is a
+ * RESYNC. After an error the watch can only be closed.
  */
 int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_event);
-/*
- * A descriptor to poll for POLLIN, and for nothing else; then call clrsym_watch_next() with timeout
- * 0 until it returns 0. The descriptor stays the same over a restart of the daemon.
- */
+/* A descriptor to poll for POLLIN only; then call clrsym_watch_next() with timeout 0 until it
+ * returns 0. The descriptor stays the same over a restart of the daemon. */
 int clrsym_watch_fd(const clrsym_watch *watch);
 const char *clrsym_watch_message(const clrsym_watch *watch);
 void clrsym_watch_close(clrsym_watch *watch);

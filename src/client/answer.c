@@ -28,7 +28,7 @@ static bool find_text(const AnswerContext *context, uint32_t id, const char **re
 #define COPY(name, type, null, member, api) COPY_##type(member, api)
 #define NOTHING(name, type, null)
 
-/* NULL, or what is wrong. */
+/* NULL, or the error. */
 static const char *set_stub(const AnswerContext *context, uint32_t number, clrsym_body *body)
 {
         const BulkStub *row;

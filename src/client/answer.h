@@ -9,7 +9,7 @@
 #include "clrsym/clrsym.h"
 #include "wire/bulk.h"
 
-/* What the numbers in a row refer to. Borrowed. */
+/* The texts and rows that the numbers in a row refer to. Borrowed. */
 typedef struct AnswerContext {
         const NameCache *names;
         const BulkProcess *processes;
@@ -20,9 +20,7 @@ typedef struct AnswerContext {
         uint32_t n_inlined;
 } AnswerContext;
 
-/*
- * Returns NULL, or what is wrong with the row (static). A row that is wrong in one part is refused:
- * a wrong name is worse than none.
- */
+/* Returns NULL, or the error in the row (static). A row with one wrong part is refused, because a
+ * wrong name is worse than none. */
 const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
                             const clrsym_query *query, clrsym_answer *ret);

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Frames that are sent before the first is answered: while the daemon works on one, the next is on
- * its way.
- */
+/* Frames that are sent before the first is answered, so that the next one arrives while the daemon
+ * works. */
 #define MAX_IN_FLIGHT 2
 /* Bytes of the text in an ERROR frame. */
 #define MAX_ERROR (64u << 10)
@@ -99,7 +97,7 @@ static int bulk_flush(Bulk *bulk)
         int r = connection_send_some(&bulk->connection, bulk->output + bulk->n_sent,
                                      bulk->n_output - bulk->n_sent, &n);
 
-        /* The daemon may have sent the reason why it hung up: that is read next. */
+        /* The daemon may have sent the reason before it hung up, which is read next. */
         if (r == -ECONNRESET)
                 n = bulk->n_output - bulk->n_sent;
         else if (r < 0)
@@ -200,7 +198,7 @@ static int take_stubs(Bulk *bulk, const char *at, size_t n)
         return 0;
 }
 
-/* Names come before what refers to them. */
+/* Names come before the rows that refer to them. */
 static int take_inlined(Bulk *bulk, const char *at, size_t n)
 {
         const uint32_t n_rows = (uint32_t)(n / sizeof(BulkInlined));
@@ -262,7 +260,7 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                                                inlined ? inlined->n : 0};
                 size_t j = exchange->n_answered + i;
                 const char *wrong;
-                BulkAnswer row = {0}; /* an older daemon does not send all of it */
+                BulkAnswer row = {0}; /* an older daemon sends a part of it */
 
                 memcpy(&row, at, n_row);
                 if (n_row < sizeof(row))
@@ -282,7 +280,7 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         return 0;
 }
 
-/* The most bytes of a payload; 0: there is no such frame, or it has no payload. */
+/* The maximum of bytes of a payload; 0: no such frame, or no payload. */
 static size_t max_size(const Bulk *bulk, uint16_t type)
 {
         switch (type) {
@@ -349,7 +347,7 @@ static int bulk_take_frame(Bulk *bulk, Exchange *exchange)
         return r;
 }
 
-/* Waits until bytes are received, and sends meanwhile. */
+/* Sends, until bytes are received. */
 static int wait_more(Bulk *bulk, Exchange *exchange)
 {
         struct pollfd poll_fd = {.fd = bulk->connection.fd, .events = POLLIN | POLLOUT};

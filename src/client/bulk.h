@@ -10,7 +10,7 @@
 #include "clrsym/clrsym.h"
 #include "wire/bulk.h"
 
-/* Inlined methods that answers refer to. */
+/* Inlined methods of answers. */
 typedef struct InlinedRows {
         struct InlinedRows *next; /* owned: older ones */
         uint32_t n;
@@ -28,12 +28,12 @@ typedef struct Bulk {
         uint32_t n_processes;
         BulkStub *stubs; /* owned: the next answers refer to them */
         uint32_t n_stubs;
-        InlinedRows *inlined; /* owned: of all answers that are used, the next ones' first */
+        InlinedRows *inlined; /* owned: of all answers in use, those of the next answers first */
         bool has_inlined;     /* the next answers refer to them */
         char *output;         /* owned: the frame that is being sent */
         size_t n_output, n_sent;
         size_t n_name_bytes; /* received since the last answers */
-        char detail[256];    /* with -EBADMSG and -EREMOTEIO: what is wrong */
+        char detail[256];    /* with -EBADMSG and -EREMOTEIO: the error */
 } Bulk;
 
 #define BULK_NONE                                                                                  \
@@ -45,16 +45,14 @@ typedef struct Bulk {
 /* Changes a new connection to the binary form. */
 int bulk_upgrade(Bulk *bulk, int64_t deadline);
 
-/*
- * Asks on a connection that is upgraded; the daemon may wait for events until WAIT_DEADLINE. On
- * failure, too, the first RET_N_ANSWERED answers are set.
- */
+/* Asks on an upgraded connection; the daemon may wait for events until WAIT_DEADLINE. On failure,
+ * too, the first RET_N_ANSWERED answers are set. */
 int bulk_resolve(Bulk *bulk, const clrsym_query *queries, size_t n, int64_t wait_deadline,
                  clrsym_answer *answers, size_t *ret_n_answered);
 
-/* The answers so far are not used any more: their texts may be freed. */
+/* The answers so far are no longer used: their texts may be freed. */
 void bulk_release(Bulk *bulk);
-/* True if texts that were replaced take much memory; a new connection begins with none. */
+/* True if replaced texts take much memory; a new connection begins without them. */
 bool bulk_is_bloated(const Bulk *bulk);
 /* Closes the connection; texts of answers stay until bulk_release(). */
 void bulk_close(Bulk *bulk);

@@ -19,10 +19,7 @@ static int hand_on(const Reply *reply, void *data)
         return caller->fn ? caller->fn(reply->text, reply->n_text, caller->data) : 0;
 }
 
-/*
- * True for letters that a method's name can have: none of them ends the JSON string that it is put
- * into.
- */
+/* True for the name of a method: none of its letters ends the JSON string. */
 static bool is_method_name(const char *text)
 {
         return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -12,15 +12,13 @@
 
 /* Free bytes in the buffer before each read. */
 #define READ_SIZE (64u << 10)
-/* A buffer that grew beyond it for one long reply is not kept. */
+/* A buffer that grew beyond this for one long reply is freed. */
 #define MAX_KEPT (1u << 20)
 
 void connection_adopt(Connection *connection, int fd)
 {
-        /*
-         * Waiting in recv() alone is one system call less for each answer than poll() and recv().
-         * It comes back every second, so that deadlines hold.
-         */
+        /* Waiting in recv() alone saves the system call poll() for each answer. recv() returns
+         * every second, so that deadlines hold. */
         const struct timeval second = {.tv_sec = 1};
 
         *connection = (Connection){.fd = fd};

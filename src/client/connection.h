@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Connection: a stream socket, and bytes received from it that are not taken yet
+ * Connection: a stream socket, and received bytes that are not taken yet
  *
  * Functions return 0 or a negative errno; -ECONNRESET if the other side has hung up. Deadlines are
  * ms of clock_ms().
@@ -19,7 +19,7 @@ typedef struct Connection {
         int fd;      /* -1: none */
         char *bytes; /* owned */
         size_t begin, end, capacity;
-        size_t n_searched; /* bytes at the start that have no NUL */
+        size_t n_searched; /* bytes at the start without a NUL */
 } Connection;
 
 #define CONNECTION_NONE                                                                            \
@@ -45,7 +45,7 @@ void connection_close(Connection *connection);
 static inline const char *connection_bytes(const Connection *connection, size_t *ret_n)
 {
         *ret_n = connection->end - connection->begin;
-        /* C adds nothing to NULL, not even 0. */
+        /* In C, nothing may be added to NULL, not even 0. */
         return connection->bytes ? connection->bytes + connection->begin : NULL;
 }
 
@@ -56,7 +56,7 @@ void connection_take(Connection *connection, size_t n);
 int connection_send_some(Connection *connection, const void *bytes, size_t n, size_t *ret_n);
 int connection_send(Connection *connection, const void *bytes, size_t n, int64_t deadline);
 
-/* Receives what can be received without waiting; -EAGAIN if that is nothing. */
+/* Receives bytes without waiting; -EAGAIN if there are none. */
 int connection_receive_some(Connection *connection);
-/* Waits until something is received; -ETIMEDOUT after DEADLINE. */
+/* Waits until bytes are received; -ETIMEDOUT after DEADLINE. */
 int connection_receive(Connection *connection, int64_t deadline);

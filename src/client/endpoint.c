@@ -74,7 +74,7 @@ int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Me
         }
 }
 
-/* The connections to the child that has read the trace. */
+/* Explains an error of the connections to the child that reads the trace. */
 static int explain_child(Endpoint *endpoint, int error, const char *detail, Message *message)
 {
         switch (error) {

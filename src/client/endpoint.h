@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Endpoint: where questions are answered: a daemon's socket, or a child that has read a trace
- */
+/* Endpoint: a daemon's socket, or a child that has read a trace, which answers questions */
 
 #include "client/connection.h"
 #include "client/message.h"
@@ -12,20 +10,18 @@
 
 typedef struct Endpoint {
         char *path;       /* owned: path of the socket, or of the trace */
-        int reconnect_ms; /* 0: a connection that is lost is not made again */
+        int reconnect_ms; /* 0: a lost connection is not restored */
         bool is_trace;
         TraceChild child;
 } Endpoint;
 
-/*
- * ms after which a daemon that sends nothing is unresponsive; the time that it may wait is added.
- */
+/* ms after which a silent daemon is unresponsive; the time that it may wait is added. */
 #define UNRESPONSIVE_MS 60000
 
 /* ms between two attempts to connect. */
 #define PAUSE_MS 50
 
-/* How often a call is tried if the daemon hangs up on it. */
+/* Tries of a call on which the daemon hangs up. */
 #define MAX_TRIES 3
 
 /* Finds the socket; does not connect. */
@@ -34,11 +30,9 @@ int endpoint_init(Endpoint *endpoint, const clrsym_options *options, Message *me
 int endpoint_copy(Endpoint *endpoint, const Endpoint *original, Message *message);
 void endpoint_deinit(Endpoint *endpoint);
 
-/* Connects; tries for WAIT_MS while there is no daemon. The message explains an error. */
+/* Connects; retries for WAIT_MS while there is no daemon. The message explains an error. */
 int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Message *message);
 
-/*
- * Explains ERROR of a connection in the message. DETAIL: what was wrong, with -EBADMSG, or NULL.
- * Returns ERROR.
- */
+/* Explains ERROR of a connection in the message. DETAIL: the error, with -EBADMSG, or NULL. Returns
+ * ERROR. */
 int endpoint_explain(Endpoint *endpoint, int error, const char *detail, Message *message);

@@ -22,7 +22,7 @@ int handle_end(clrsym *handle, int r)
         return r;
 }
 
-/* Reads the rest of the replies of a call that the caller has ended. */
+/* Reads the remaining replies of a call that the caller has ended. */
 static int handle_drain(clrsym *handle)
 {
         bool continues;
@@ -40,17 +40,15 @@ static int handle_drain(clrsym *handle)
         return 0;
 }
 
-/*
- * The caller ended the call before its last reply. To a daemon the next call opens a new
- * connection; to a trace's child that is not possible.
- */
+/* The caller ended the call before its last reply. The next call opens a new connection to a
+ * daemon; the connection to a trace's child cannot be reopened. */
 static void end_early(clrsym *handle)
 {
         if (!handle->endpoint.is_trace || handle_drain(handle) < 0)
                 connection_close(&handle->calls);
 }
 
-/* Negative: an error of the connection, which is unusable then, or -EREMOTEIO, -EINVAL. */
+/* Negative: an error of the connection, which can no longer be used; or -EREMOTEIO, -EINVAL. */
 static int take_replies(clrsym *handle, HandleCall *call, bool *ret_is_begun)
 {
         bool continues;

@@ -21,10 +21,8 @@ struct clrsym {
         bool is_busy; /* a function with this handle is running: a callback may not call another */
 };
 
-/*
- * Each function with a handle begins and ends with these. Negative, with the message set, if
- * another function is running.
- */
+/* Each function with a handle begins and ends with these calls. Negative, with the message set, if
+ * another function is running. */
 int handle_begin(clrsym *handle);
 int handle_end(clrsym *handle, int r);
 
@@ -35,15 +33,13 @@ typedef struct HandleCall {
         const char *method;     /* without a dot: a method of INTERFACE */
         const char *parameters; /* a JSON object; NULL: an empty one */
         bool is_more;
-        unsigned wait_ms; /* how long the daemon may wait, as in the parameters */
+        unsigned wait_ms; /* ms that the daemon may wait, as in the parameters */
         ReplyForm form;
         HandleReplyFn fn;
         void *data;
-        int result; /* set: what FN returned, if not 0; then the call returns 0 */
+        int result; /* set: FN's result, if it is not 0; then the call returns 0 */
 } HandleCall;
 
-/*
- * Calls; tries again if the daemon went away before the first reply. The message explains errors;
- * an error reply is -EREMOTEIO, one about a parameter -EINVAL.
- */
+/* Calls; retries if the connection was lost before the first reply. The message explains errors; an
+ * error reply is -EREMOTEIO, one about a parameter -EINVAL. */
 int handle_call(clrsym *handle, HandleCall *call);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The text ends with a NUL, which no value contains: nothing here reads past it. */
+/* The text ends with a NUL, which no value contains, so the checks never read past it. */
 typedef struct Checker {
         const char *text;
         size_t n;
@@ -49,7 +49,7 @@ static size_t check_number(const char *text, size_t at)
 
 static size_t check_escape(const char *text, size_t at)
 {
-        /* A NUL would end the text of whoever reads it. */
+        /* A NUL would end the text for a C program. */
         if (text[at] == 'u')
                 return strspn(text + at + 1, "0123456789abcdefABCDEF") >= 4 &&
                                        strncmp(text + at, "u0000", 5) != 0
@@ -58,7 +58,7 @@ static size_t check_escape(const char *text, size_t at)
         return text[at] && strchr("\"\\/bfnrt", text[at]) ? at + 1 : 0;
 }
 
-/* The position after the string whose quote is at AT. */
+/* The position after the string that begins at AT. */
 static size_t check_string(const Checker *checker, size_t at)
 {
         const char *text = checker->text;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An object whose members are read one by one. The first that is wrong is kept in `wrong`. */
+/* An object whose members are read one by one. `wrong` has the first wrong one. */
 typedef struct Row {
         const json_t *object;
         const char *wrong; /* name of a member, or NULL */
@@ -101,7 +101,7 @@ static unsigned take_enum(Row *row, const char *name, EnumKind kind)
         return 0;
 }
 
-/* The member NAME, which has to be an object. */
+/* The member NAME, which must be an object. */
 static Row take_object(Row *row, const char *name)
 {
         Row part = {.object = json_object_get(row->object, name)};
@@ -169,7 +169,7 @@ static void take_guid(Row *row, const char *name, uint8_t ret_guid[GUID_SIZE])
 
 static uint64_t take_field(Row *row, const AnswerField *field)
 {
-        /* A daemon of another version may lack a member; one that can be null then is. */
+        /* A daemon of another version may lack a member, which then counts as null. */
         bool is_null = field->null != ANSWER_NEVER && !is_given(row, field->name);
 
         switch (field->type) {
@@ -192,7 +192,7 @@ static uint64_t take_field(Row *row, const AnswerField *field)
                 return take_enum(row, field->name, ENUM_TIER);
         case ANSWER_SOURCE:
                 return take_enum(row, field->name, ENUM_SOURCE);
-        default: /* is not in clrsym_body */
+        default: /* not in clrsym_body */
                 return 0;
         }
 }
@@ -211,7 +211,7 @@ static void take_fields(Row *row, const AnswerField *fields, clrsym_body *ret)
                                 take_fields(&part, members, ret);
                         set_wrong(row, part.wrong);
                 } else if (field->type == ANSWER_TEXT) {
-                        /* An older daemon lacks what came after the first rows. */
+                        /* An older daemon lacks the later rows. */
                         bool is_read = field->row < BULK_ANSWER_MIN || is_given(row, field->name);
                         const char *text = is_read ? json_take_text(row, field->name) : NULL;
 

@@ -5,7 +5,7 @@
  * JSON decode: processes, bodies, answers and events from the daemon's JSON
  *
  * The results borrow their texts from the JSON. Functions return NULL, or the name of the first
- * member that is missing or wrong (static): then the whole row is refused.
+ * missing or wrong member (static): then the whole row is refused.
  */
 
 #include "clrsym/clrsym.h"

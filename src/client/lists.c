@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A list that is being read; one of the functions is set. */
+/* A list that is being received; one of the functions is set. */
 typedef struct List {
         clrsym_process_fn process_fn;
         clrsym_body_fn body_fn;

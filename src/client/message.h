@@ -10,10 +10,8 @@ typedef struct Message {
         int error;  /* negative errno, 0: nothing failed */
 } Message;
 
-/*
- * Sets the text. What a terminal would obey is escaped, because parts may come from another
- * program. Returns ERROR, a negative errno.
- */
+/* Sets the text. Control characters are escaped, because parts can come from another program.
+ * Returns ERROR, a negative errno. */
 __attribute__((format(printf, 3, 4))) int message_set(Message *message, int error,
                                                       const char *format, ...);
 int message_set_no_memory(Message *message);

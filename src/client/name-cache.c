@@ -17,10 +17,10 @@ struct NameChunk {
         char bytes[];
 };
 
-/* The slot that ID is in, or belongs in. */
+/* The slot of ID, or the free slot for it. */
 static NameSlot *slot_of(const NameCache *names, uint32_t id)
 {
-        /* Fibonacci hashing: ids are mostly neighbours. */
+        /* Fibonacci hashing, because most ids are neighbours. */
         size_t mask = names->n_slots - 1, i = (id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
 
         while (names->slots[i].id && names->slots[i].id != id)

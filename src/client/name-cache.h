@@ -4,8 +4,8 @@
 /*
  * Name cache: the texts that a daemon has sent over one connection, by id
  *
- * A text does not move. It stays until name_cache_release(), also if another text gets its id or
- * all are forgotten: answers of the same call may point to it.
+ * A text does not move. It stays until name_cache_release(), even if its id is reused or all ids
+ * are forgotten, because answers of the same call can point to it.
  */
 
 #include <stddef.h>
@@ -22,18 +22,16 @@ typedef struct NameCache {
         NameSlot *slots; /* owned: open addressing */
         size_t n_slots;  /* 0, or a power of two */
         size_t n_names;
-        size_t n_bytes;     /* of texts that have an id */
-        size_t n_stored;    /* of all texts in `chunks` */
+        size_t n_bytes;     /* bytes of texts with an id */
+        size_t n_stored;    /* bytes of all texts in `chunks` */
         NameChunk *chunks;  /* owned */
         NameChunk *retired; /* owned: forgotten, but not released */
 } NameCache;
 
-/* NULL if there is none. */
+/* NULL: no text has that id. */
 const char *name_cache_find(const NameCache *names, uint32_t id);
-/*
- * Copies N bytes of TEXT. -ENOMEM; -EBADMSG if they are not UTF-8, or contain a NUL; -ENOBUFS if
- * they are more than a daemon may send.
- */
+/* Copies N bytes of TEXT. -ENOMEM; -EBADMSG: not UTF-8, or with a NUL; -ENOBUFS: more than a daemon
+ * may send. */
 int name_cache_set(NameCache *names, uint32_t id, const char *text, size_t n);
 void name_cache_forget(NameCache *names);
 void name_cache_release(NameCache *names);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest time in ms between two calls of the progress function, which can end the reading. */
+/* ms; the longest time between two calls of the progress function, which can end the reading. */
 #define PROGRESS_MS 200
 
 /* Bytes of clrsym_options in version 0.2. */
@@ -31,10 +31,8 @@ static int report_progress(const Reading *reading)
                            options->trace);
 }
 
-/*
- * Receives the next reply. After a signal it calls the progress function, which may know of the
- * signal.
- */
+/* Receives the next reply. After a signal it calls the progress function, so that the caller can
+ * react. */
 static int open_receive(Reading *reading, Reply *ret_reply)
 {
         clrsym *handle = reading->handle;

@@ -177,7 +177,9 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
         return status_of(status);
 }
 
-/* NULL: the body is not precompiled code of a generic method, or they are not known. */
+/*
+ * NULL: the body is not precompiled code of a generic method, or its type arguments are not known.
+ */
 static const char *precompiled_type_args(clrsym_lines *lines, int32_t pid, const clrsym_body *body)
 {
         const ImageBody image_body = {

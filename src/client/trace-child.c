@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The daemon, as seen from the directories of the build tree that this code may be linked in. */
+/* Paths of the daemon, from the directories of the build tree that have this code. */
 static const struct {
         const char *from, *to;
 } PLACES[] = {
@@ -30,10 +30,7 @@ static const struct {
         {"/plugins/perf", "/src/daemon/clrsymd"},
 };
 
-/*
- * Writes the directory of the file that this code was loaded from to PATH. False if it is not
- * known.
- */
+/* Writes the directory of the file with this code to PATH. False: not known. */
 static bool own_directory(char path[PATH_MAX])
 {
         Dl_info own, program;
@@ -43,7 +40,7 @@ static bool own_directory(char path[PATH_MAX])
 
         if (!dladdr((const void *)own_directory, &own))
                 return false;
-        /* For the program itself dladdr() has the name that it was started with, not a path. */
+        /* For the program itself dladdr() has the name with which it was started, not a path. */
         is_program = dladdr((const void *)getauxval(AT_PHDR), &program) &&
                      program.dli_fbase == own.dli_fbase;
         if (is_program) {
@@ -61,9 +58,8 @@ static bool own_directory(char path[PATH_MAX])
 }
 
 /*
- * The program clrsymd, which reads traces for the library: $CLRSYM_DAEMON; else the one of the
- * build tree that this code is in; else the installed one. The caller owns the result; NULL without
- * memory.
+ * The program clrsymd, which reads traces for the library: $CLRSYM_DAEMON; else that of the build
+ * tree that has this code; else the installed one. The caller owns the result; NULL without memory.
  */
 static char *daemon_path(void)
 {
@@ -116,10 +112,7 @@ static void close_fds(int *fds, size_t n)
                 close_fd(&fds[i]);
 }
 
-/*
- * Moves FD above the descriptors that the child gets: so dup2() to one of those never closes
- * another that is still needed.
- */
+/* Moves FD above the descriptors of the child, so that dup2() never closes a needed descriptor. */
 static int move_up(int *fd)
 {
         int moved = fcntl(*fd, F_DUPFD_CLOEXEC, CHILD_FD + TRACE_CHILD_FDS);
@@ -147,7 +140,7 @@ static int make_files(TraceChild *child, int *ret_ours, int *ret_theirs)
         size_t i;
         int r;
 
-        /* A file, not a pipe: the child does not block if nothing reads it. */
+        /* A file, not a pipe: the child never blocks, even if nobody reads it. */
         child->stderr_fd = memfd_create("clrsymd stderr", MFD_CLOEXEC);
         if (child->stderr_fd < 0)
                 return -errno;
@@ -173,10 +166,8 @@ static int add_actions(posix_spawn_file_actions_t *actions, const TraceChild *ch
         return -r;
 }
 
-/*
- * The child starts with no signal blocked and with the default actions, whatever this program has
- * set. It has a process group of its own, because this library ends it, not a ^C.
- */
+/* The child starts with no signal blocked and with the default actions, whatever this program's
+ * are. It has a process group of its own, because the library ends it, not Ctrl-C. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
         sigset_t none, defaults;
@@ -197,10 +188,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
         return -r;
 }
 
-/*
- * The environment for the child, to be freed, without its texts; NULL: no memory. It fills new
- * memory all the time: with huge pages there are half as many page faults.
- */
+/* The environment for the child, to be freed, without its texts; NULL: no memory. The child fills
+ * new memory all the time: huge pages halve its page faults. */
 static char **make_environment(void)
 {
         static const char HUGE_PAGES[] = TUNABLES "=glibc.malloc.hugetlb=1";
@@ -245,7 +234,7 @@ static int trace_child_spawn(TraceChild *child, const int *theirs, char *const *
         child->pid_fd = pidfd_open(pid, 0);
         if (child->pid_fd < 0) {
                 r = -errno;
-                /* With ESRCH the child is gone, and its pid may be that of another process. */
+                /* After ESRCH the child has ended, and another process may have its pid. */
                 if (r != -ESRCH) {
                         kill(pid, SIGKILL);
                         waitpid(pid, NULL, 0);
@@ -362,7 +351,7 @@ static bool wait_end(const TraceChild *child, int ms)
         return r > 0;
 }
 
-/* Reaps the child; false if that was done elsewhere, or if it does not end. */
+/* Reaps the child; false if somebody else has, or if the child does not end. */
 static bool trace_child_reap(TraceChild *child, siginfo_t *ret_info)
 {
         int r;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Trace child: a clrsymd that this library starts. It reads a trace and answers about it on sockets
- * that it inherits, until they are closed.
- */
+/* Trace child: a clrsymd that this library starts. It reads a trace and answers questions on
+ * inherited sockets, until they are closed. */
 
 #include "client/message.h"
 #include "clrsym/clrsym.h"
@@ -12,7 +10,7 @@
 #include <sys/types.h>
 
 typedef struct TraceChild {
-        int pid_fd;    /* -1: there is none, or it is reaped */
+        int pid_fd;    /* -1: none, or reaped */
         int stderr_fd; /* a file in memory: its stderr */
 } TraceChild;
 
@@ -29,9 +27,7 @@ typedef struct TraceChild {
 int trace_child_start(TraceChild *child, const clrsym_options *options,
                       int ret_fds[TRACE_CHILD_FDS], Message *message);
 
-/*
- * The child hung up: explains why in the message, as far as that can be known. Returns -ECONNRESET.
- */
+/* The child hung up: explains the reason in the message, if it is known. Returns -ECONNRESET. */
 int trace_child_explain(TraceChild *child, const char *trace, Message *message);
 
 /* Ends and reaps the child; to be called after the connections are closed. */

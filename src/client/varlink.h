@@ -14,7 +14,7 @@
 
 /* A reply. Its text is in the connection's buffer until reply_take(). */
 typedef struct Reply {
-        json_t *parameters; /* owned: an object; NULL if only its text was asked for */
+        json_t *parameters; /* owned: an object; NULL with REPLY_TEXT */
         const char *text;   /* the same as text, NUL-terminated */
         size_t n_text;
         json_t *error; /* owned: a string; NULL: none */
@@ -28,10 +28,10 @@ typedef struct Reply {
 int varlink_send(Connection *connection, const char *method, const char *parameters,
                  const char *flag, int64_t deadline);
 
-/* What the parameters of a reply are wanted as. */
+/* The form in which a caller reads the parameters of a reply. */
 typedef enum ReplyForm {
         REPLY_TREE,
-        REPLY_TEXT, /* they are checked to be JSON, no more */
+        REPLY_TEXT, /* text that was checked to be JSON */
 } ReplyForm;
 
 /* The next reply; -EAGAIN if it is not complete, -EBADMSG if the bytes are not a reply. */

@@ -2,8 +2,8 @@
 
 /*
  * A watch has a connection of its own. Its descriptor is that of an epoll instance, which stays the
- * same when the daemon is restarted: it contains the connection, or the timer for attempts to
- * connect again.
+ * same when the daemon restarts: it contains the connection, or the timer of the next attempt to
+ * reconnect.
  */
 
 #include "client/filter.h"
@@ -24,8 +24,8 @@ struct clrsym_watch {
         char *parameters; /* owned: parameters of the call */
         int epoll_fd;
         int timer_fd;
-        int64_t give_up; /* without a connection: when to give up */
-        json_t *events;  /* owned: the last reply's events, whose texts the caller has */
+        int64_t give_up; /* without a connection: when to stop trying */
+        json_t *events;  /* owned: the last reply's events, with the texts in the caller's hands */
         size_t n_taken;
         bool is_new;    /* the connection is new, and no reply was received on it */
         bool is_resync; /* the next event is a RESYNC: earlier events are void */
@@ -58,7 +58,7 @@ static int set_timer(clrsym_watch *watch, long ms)
         return timerfd_settime(watch->timer_fd, 0, &spec, NULL) < 0 ? -errno : 0;
 }
 
-/* The connection is lost. */
+/* Reconnects after a lost connection. */
 static int begin_again(clrsym_watch *watch)
 {
         int r;
@@ -77,7 +77,7 @@ static int watch_reconnect(clrsym_watch *watch)
         uint64_t n;
         int r;
 
-        /* The timer paces it: a daemon that hangs up at once does not make this loop. */
+        /* The timer paces the attempts, also if a daemon hangs up at once. */
         if (read(watch->timer_fd, &n, sizeof(n)) < 0)
                 return errno == EAGAIN || errno == EINTR ? 0 : watch_fail(watch, -errno, NULL);
         r = connection_open(&watch->connection, watch->endpoint.path, 0);
@@ -120,10 +120,8 @@ static int watch_take_reply(clrsym_watch *watch)
                 json_decref(watch->events);
                 watch->events = json_incref(events);
                 watch->n_taken = 0;
-                /*
-                 * Not earlier: events from now on are received, so that a caller that lists
-                 * everything again misses none.
-                 */
+                /* Not earlier: now the daemon sends all events, so a caller that lists everything
+                 * again misses none. */
                 watch->is_resync |= watch->is_new;
                 watch->is_new = false;
                 r = 1;
@@ -178,7 +176,7 @@ int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_eve
         }
 }
 
-/* Waits for the first reply, which a daemon that can be watched sends at once. */
+/* Waits for the first reply, which a daemon sends at once. */
 static int wait_first(clrsym_watch *watch)
 {
         int64_t deadline = clock_ms() + UNRESPONSIVE_MS;

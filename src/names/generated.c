@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How the ordinals after a suffix look. */
+/* The form of the ordinals after a suffix. */
 typedef enum GeneratedForm {
         FORM_NONE,
         FORM_ORDINAL,
@@ -119,10 +119,7 @@ bool generated_is_held(const Generated *generated)
         return generated_parse(generated->source, &source) && is_function(&source);
 }
 
-/*
- * True for names and matching brackets: the forms that compilers make of interfaces and their
- * arguments.
- */
+/* True for names and matching brackets, of which compilers make interfaces and their arguments. */
 static bool is_balanced(Span span)
 {
         size_t depth = 0;
@@ -140,9 +137,8 @@ static bool is_balanced(Span span)
 }
 
 /*
- * The method that something was made for. It is written as the compiler has it, because there is no
- * signature by which to recognize accessors and operators. An explicit implementation is quoted as
- * a whole.
+ * The method for which something was made. It is written in the compiler's form, because there is
+ * no signature that shows accessors and operators. An explicit implementation is quoted as a whole.
  */
 static bool source_append(Writer *writer, Span source, const Generated *closure)
 {
@@ -178,7 +174,7 @@ static bool other_append(Writer *writer, const Generated *generated)
         return true;
 }
 
-/* "c6." for the closure that it is in, then its own ordinals. */
+/* "c6." for its closure, then its own ordinals. */
 static void ordinals_append(Writer *writer, const Generated *generated, const Generated *closure)
 {
         text_add(&writer->text, "#");
@@ -208,7 +204,7 @@ static bool generated_append_at(Writer *writer, const Generated *generated,
                 ordinals_append(writer, generated, NULL);
                 return generic_append(writer, &generated->generic);
         case GENERATED_MACHINE:
-                /* Its type parameters are those of its method. */
+                /* The type parameters are those of the method. */
                 if (!source_append(writer, generated->source, closure) ||
                     !generic_append(writer, &generated->generic))
                         return false;

@@ -4,8 +4,8 @@
 /*
  * Generated: a name that a C# compiler made
  *
- * It has the form <SOURCE>KIND ORDINALS, where SOURCE is the name of the method that it was made
- * for, itself such a name at times.
+ * It has the form <SOURCE>KIND ORDINALS. SOURCE is the name of the method for which it was made,
+ * which can be such a name itself.
  */
 
 #include "names/writer.h"
@@ -29,13 +29,13 @@ typedef struct Generated {
         Generic generic;
 } Generated;
 
-/* TOKEN without its arity. False if it does not have that form. */
+/* TOKEN without its arity. False: it has another form. */
 bool generated_parse(Span token, Generated *ret_generated);
-/* The end of the "<...>" that TOKEN begins with; NULL if it does not. */
+/* The end of the "<...>" at the start of TOKEN; NULL: there is none. */
 const char *generated_source_end(Span token);
 bool generated_is_closure(const Generated *generated);
 /* True for a lambda, a local function, or a state machine of one: the members of closures. */
 bool generated_is_held(const Generated *generated);
-/* CLOSURE is the closure that it is in, or NULL; MACHINE is the word for a state machine. */
+/* CLOSURE is its closure, or NULL; MACHINE is the word for a state machine. */
 bool generated_append(Writer *writer, const Generated *generated, const Generated *closure,
                       const char *machine);

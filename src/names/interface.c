@@ -14,7 +14,7 @@ static Span name_until(Span rest, const char *marks)
         return name;
 }
 
-/* Type parameters have their names here, and T1 may be such a name. */
+/* Type parameters have their names here, which can be T1. */
 static bool is_taken(Span name)
 {
         return keyword_is_taken(name, KEYWORD_TYPE) && span_first(name) != 'M' &&

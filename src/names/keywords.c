@@ -111,7 +111,7 @@ static const struct {
         {"op_UnsignedRightShiftAssignment", ">>>=", 1, true},
 };
 
-/* All names that the runtime gives to code that it generates. */
+/* All names of code that the runtime generates. */
 static const Word STUBS[] = {
         {"IL_STUB", "IL stub"},
         {"IL_STUB_PInvoke", "P/Invoke stub"},
@@ -187,7 +187,7 @@ const char *keyword_of_stub(Span method)
         return keyword_find(STUBS, N_ELEMENTS(STUBS), method);
 }
 
-/* T1, M12: type parameters as they are written. */
+/* True for a type parameter as this room writes it: T1, M12. */
 static bool is_type_parameter(Span name)
 {
         unsigned number;

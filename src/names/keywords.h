@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Keywords: tables of what has another name in C#
- */
+/* Keywords: tables of names with another spelling in C# */
 
 #include "names/text.h"
 
-/* Where a word has a meaning of its own, so that a name equal to it has to be marked. */
+/* Places where a word has a meaning of its own, so that an equal name is marked. */
 typedef enum KeywordUse {
         KEYWORD_TYPE = 1,      /* int, T1 */
         KEYWORD_MEMBER = 2,    /* get */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The namespace of methods that are in no metadata. */
+/* The namespace of methods without metadata. */
 #define DYNAMIC "dynamicClass"
 
 /*
@@ -17,9 +17,9 @@
  */
 static const struct {
         const char *prefix;
-        const char *item; /* the name of an indexer, which has one argument more */
+        const char *item; /* the name of an indexer, which has another argument */
         unsigned n_arguments;
-        const char *result; /* NULL: any but void */
+        const char *result; /* NULL: any type but void */
         const char *shown;
 } ACCESSORS[] = {
         {"get_", "Item", 0, NULL, "get"},
@@ -100,7 +100,7 @@ static void simple_append(Writer *writer, Span name, const Signature *signature)
                 name_append(writer, name, KEYWORD_MEMBER);
 }
 
-/* The last '.' that is in no bracket; NULL if there is none, or brackets do not match. */
+/* The last '.' outside of brackets; NULL: none, or brackets do not match. */
 static const char *last_dot(Span name)
 {
         const char *at, *dot = NULL;
@@ -152,7 +152,7 @@ static const char *machine_of(Span name, const Signature *signature)
                                                       : NULL;
 }
 
-/* Writes type and method, if they are understood together. */
+/* Writes type and method, if both can be parsed together. */
 static bool typed_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Generated generated;
@@ -191,7 +191,7 @@ static bool typed_append(Writer *writer, Span type, Span name, const Signature *
         return true;
 }
 
-/* Writes the type and then the name, each as far as it is understood alone. */
+/* Writes the type and then the name, each parsed alone. */
 static void apart_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Writer before = *writer;
@@ -260,7 +260,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 text_add(&writer->text, "[");
                 text_add(&writer->text, stub);
                 if (target && span_first(span_of_text(target->name))) {
-                        /* A stub is not made for a stub. */
+                        /* The name of a stub's target has no stub target itself. */
                         const RawName only = {.name_space = target->name_space,
                                               .name = target->name,
                                               .signature = target->signature};
@@ -275,7 +275,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 *writer = before;
                 apart_append(writer, type, name, signature);
         }
-        /* The type arguments of an inlined method can be known where its signature is not. */
+        /* The type arguments of an inlined method can be known without its signature. */
         if (signature->is_generic || raw->type_args)
                 type_args_append(writer, span_of_text(raw->type_args));
 }

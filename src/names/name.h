@@ -4,8 +4,8 @@
 /*
  * Name: a method's name for people
  *
- * Makes one line of the three texts by which the runtime names a method. Needs libc only, takes no
- * memory, keeps no state and asks no locale: callable from everywhere, in any thread.
+ * Makes one line of the runtime's three texts for a method. Needs libc only, takes no memory, keeps
+ * no state and ignores the locale: can be called from everywhere, in any thread.
  *
  * The texts come from the traced program and may be any bytes. Control and format characters, line
  * and paragraph separators and noncharacters become \u{HEX}, bytes that are not UTF-8 become
@@ -55,9 +55,9 @@
 const char *name_style_text(NameStyle style);
 
 /*
- * Writes the name, NUL-terminated, and returns the bytes that the whole of it has without the NUL,
- * like snprintf: if that is not below N, the name was cut, before a character. N 0 only measures,
+ * Writes the name, NUL-terminated, and returns the bytes of the whole name without the NUL, like
+ * snprintf: if the result is not below N, the name was cut, at a character. N 0 only measures,
  * BUFFER may then be NULL. Without a name it writes "" and returns 0. Takes time in proportion to
- * the length of the texts. What is written is UTF-8, at most 64 times as long as the texts.
+ * the length of the texts. The output is UTF-8, at most 64 times as long as the texts.
  */
 size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n);

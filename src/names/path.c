@@ -13,7 +13,7 @@ typedef struct Path {
         bool is_nested;
 } Path;
 
-/* Takes one name off REST, which then begins after it. */
+/* Takes one name off the start of REST. */
 static Span next_part(Span *rest)
 {
         const char *end = generated_source_end(*rest);
@@ -29,7 +29,7 @@ static Span next_part(Span *rest)
         return part;
 }
 
-/* The end of the "[...]" that REST begins with; NULL if it does not. */
+/* The end of the "[...]" at the start of REST; NULL: there is none. */
 static const char *args_end(Span rest)
 {
         const char *at;
@@ -90,7 +90,7 @@ static bool path_parse(Span *rest, Path *ret_path)
         return true;
 }
 
-/* Takes the next ARITY arguments off those that all parts share. */
+/* Takes the next ARITY arguments off ARGS, which all parts share. */
 static Generic generic_next(Span *args, unsigned arity)
 {
         Generic generic = {.arity = arity, .args = *args, .append = path_type_append};
@@ -126,7 +126,7 @@ bool path_end_append(Writer *writer, PathEnd *end)
         return path_flush(writer, end);
 }
 
-/* Writes the part, or keeps it until it is known what follows. */
+/* Writes the part, or keeps it until the next part is known. */
 static bool generated_part(Writer *writer, const Generated *generated, PathEnd *end)
 {
         if (end->has_machine || !generated_is_held(generated)) {

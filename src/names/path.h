@@ -2,23 +2,23 @@
 #pragma once
 
 /*
- * Path: a type as reflection writes it, which is what events have for a namespace
+ * Path: a type in the spelling of reflection, which events have as a namespace
  *
  *   Ns.Outer`1+Inner`1[System.Int32,System.String[]]
  *
- * The arguments of all its parts stand at the end. Before what has a meaning in it stands a
- * backslash if it is meant as it is.
+ * The arguments of all its parts stand at the end. A special character in a name has a backslash
+ * before it.
  */
 
 #include "names/generated.h"
 
-/* The end of a path, which is not written yet: a method's name may be joined with it. */
+/* The end of a path that is not written yet: a method's name can be joined with it. */
 typedef struct PathEnd {
         bool has_closure, has_machine;
         Generated closure, machine;
         /* The name of the last part, for a finalizer; at NULL if it is generated, an array ... */
         Span plain;
-        bool has_text; /* something was written before it */
+        bool has_text; /* text was written before it */
 } PathEnd;
 
 /* RET_END may be NULL: then the end is written, too. */

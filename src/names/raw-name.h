@@ -3,24 +3,20 @@
 
 #include <stdbool.h>
 
-/*
- * A name as the runtime writes it, and the styles that it can be written in
- */
+/* A name in the runtime's spelling, and the styles for writing it */
 
 /* Texts of the event; NULL or "" if it lacks one. NUL-terminated, borrowed for the call. */
 typedef struct RawName {
         const char *name_space, *name, *signature;
-        /*
-         * The method that an IL stub is made for; NULL if it is not known, and for all other code.
-         */
+        /* The method of an IL stub; NULL: not known, or other code. */
         const struct RawName *stub_target;
-        /* Those of a generic method, as reflection writes types, with commas between them; NULL:
-         * not known. */
+        /* The type arguments of a generic method, in the spelling of reflection, with commas
+         * between them; NULL: not known. */
         const char *type_args;
-        /* What the source calls the type parameters of its type, and its own, with commas between
-         * them; NULL: not known. */
+        /* The names of the type parameters of its type, and its own, in the source, with commas
+         * between them; NULL: not known. */
         const char *type_params, *method_params;
-        bool is_thunk; /* of an async method: it makes a task of what the method itself returns */
+        bool is_thunk; /* of an async method: its body makes a task of the method's result */
 } RawName;
 
 typedef enum NameStyle {

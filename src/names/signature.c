@@ -22,7 +22,7 @@ static const struct {
         {"vararg ", " vararg"},
 };
 
-/* The C# keyword for a reference with a modifier. */
+/* The C# keywords for references with a modifier. */
 static const struct {
         const char *modifier, *shown;
 } REFERENCES[] = {
@@ -128,10 +128,8 @@ static bool take_args(Span *rest, Span *ret_args)
         return true;
 }
 
-/*
- * "?<T1>." for an outer type that the signature does not name: takes the arguments off ARGS that
- * are more than ARITY.
- */
+/* "?<T1>." for an outer type without a name in the signature: takes the arguments off ARGS beyond
+ * ARITY. */
 static bool outer_append(Writer *writer, Span *args, unsigned arity)
 {
         unsigned n = args->at ? list_count(*args) : arity;
@@ -185,10 +183,10 @@ static bool class_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* Bytes of a name: longer ones are not written in the place of "T1". */
+/* Bytes of a name: longer ones are not written instead of "T1". */
 #define MAX_PARAMETER 48u
 
-/* Name NUMBER, from 0, of a list; empty: there is none, or not a plain and short one. */
+/* Name NUMBER, from 0, of a list; empty: none, or not plain, or too long. */
 static Span parameter_name(Span list, unsigned number)
 {
         Span name = {0};
@@ -202,7 +200,7 @@ static Span parameter_name(Span list, unsigned number)
                        : span_of(name.at, name.at);
 }
 
-/* "T1" of "!0", "M1" of "!!0", or what the source calls them. */
+/* "T1" of "!0", "M1" of "!!0", or the name in the source. */
 static bool parameter_append(Writer *writer, Span *rest)
 {
         bool is_of_method = span_skip(rest, "!!");
@@ -267,7 +265,7 @@ static bool modifier_append(Writer *writer, Span *type, const char **reference)
         return true;
 }
 
-/* "fnptr int32(bool)": C# writes the result last, so that this is read twice. */
+/* "fnptr int32(bool)": C# writes the result last, so the text is read twice. */
 static bool pointer_append(Writer *writer, Span *rest)
 {
         const char *convention = skip_convention(rest);

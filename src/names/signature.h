@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Signature: a method's arguments and result, as events have them
+ * Signature: a method's arguments and result in the spelling of the events
  *
  * instance generic class System.String (int32,class List`1<!!0>&)
  *
@@ -23,7 +23,7 @@ typedef struct Signature {
 void signature_parse(const char *text, Signature *ret_signature);
 /* True if it returns TYPE, spelled as the runtime spells types. */
 bool signature_returns(const Signature *signature, const char *type);
-/* "int, ref string", or "?"; an argument that is not understood is quoted. */
+/* "int, ref string", or "?"; an argument that cannot be parsed is quoted. */
 void arguments_append(Writer *writer, const Signature *signature);
-/* Writes one type, of an argument or the result. It is all of TYPE. */
+/* Writes one type, of an argument or the result. The type must be all of TYPE. */
 bool argument_append(Writer *writer, Span type);

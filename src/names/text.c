@@ -57,7 +57,7 @@ size_t text_end(Text *text)
         return text->length;
 }
 
-/* Adds all N bytes or none, so that nothing is cut in the middle. */
+/* Adds all N bytes or none, so that no character is cut. */
 static void text_put(Text *text, const char *bytes, size_t n)
 {
         text->length += n;
@@ -69,7 +69,7 @@ static void text_put(Text *text, const char *bytes, size_t n)
         text->used += n;
 }
 
-/* Adds as many of the N ASCII characters as there is room for. */
+/* Adds as many of the N ASCII characters as fit. */
 static void put_ascii(Text *text, const char *bytes, size_t n)
 {
         size_t room = text->size - text->used;

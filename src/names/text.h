@@ -4,8 +4,8 @@
 /*
  * Text: a name that is being written, and pieces of texts that are read
  *
- * A Text is cut at the size of its buffer and goes on counting. To undo what was written, assign a
- * copy of the Text that was made before.
+ * A Text is cut at the size of its buffer, and continues to count. To undo writes, assign a copy of
+ * the Text from before.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ typedef struct Text {
         bool is_cut;
 } Text;
 
-/* AT..END of a text that is borrowed. */
+/* AT..END of a borrowed text. */
 typedef struct Span {
         const char *at, *end;
 } Span;
@@ -44,7 +44,7 @@ Span span_of_text(const char *text);
 bool span_equal(Span span, const char *text);
 /* Takes PREFIX off, if SPAN begins with it. */
 bool span_skip(Span *span, const char *prefix);
-/* Takes a decimal number below 100000 without leading zero off, 0 itself included. */
+/* Takes a decimal number below 100000 off, without leading zeros; 0 itself is accepted. */
 bool span_skip_number(Span *span, unsigned *ret_number);
 
 void text_init(Text *text, char *buffer, size_t size);

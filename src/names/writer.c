@@ -62,9 +62,7 @@ bool generic_append(Writer *writer, const Generic *generic)
         return true;
 }
 
-/*
- * The end of the "[...]" at AT, with a rank or bounds in it; NULL if that is not an array suffix.
- */
+/* The end of the "[...]" at AT, with a rank or bounds; NULL: not an array suffix. */
 static const char *array_end(const char *at, const char *end)
 {
         if (at == end || *at != '[')
@@ -137,7 +135,7 @@ unsigned list_count(Span list)
         for (;;) {
                 const char *end = list_next(&list).end;
 
-                /* Nothing is left, and the last part did not end with a comma. */
+                /* The list is used up, and the last part did not end with a comma. */
                 if (end == list.at)
                         return n;
                 n++;

@@ -11,10 +11,10 @@
 #define PROGRESS_MS 100
 
 typedef enum TraceClientState {
-        STATE_ASKED,     /* the opening call has not come yet */
-        STATE_READING,   /* it came; the trace is being read */
-        STATE_ANSWERING, /* the trace is in */
-        STATE_OVER,      /* there is nothing to answer from */
+        STATE_ASKED,     /* ReadTrace was not called yet */
+        STATE_READING,   /* ReadTrace was called; the trace is being read */
+        STATE_ANSWERING, /* the trace was read */
+        STATE_OVER,      /* the trace cannot be read */
 } TraceClientState;
 
 struct TraceClient {
@@ -23,10 +23,10 @@ struct TraceClient {
         const TraceClientCalls *calls;
         void *data;
         QueryConnection *connection; /* owned: in STATE_ANSWERING */
-        GByteArray *input;           /* owned: calls before that */
+        GByteArray *input;           /* owned: calls before STATE_ANSWERING */
         GString *output;             /* owned: replies to them */
         int64_t reported_ms;         /* when the last reply about the progress was made */
-        int64_t ahead_ms;            /* of the clock: the time that calls wanted to wait */
+        int64_t ahead_ms;            /* ms that calls wanted to wait, by which the clock is ahead */
 };
 
 static const ConversationType TRACE_CONVERSATION;
@@ -93,7 +93,7 @@ void trace_client_ready(TraceClient *client, uint64_t total, const char *note)
 {
         trace_client_put_progress(client, total, total, note, false);
         client->state = STATE_ANSWERING;
-        /* Calls that came while the trace was read are answered now. */
+        /* Answers calls that arrived while the trace was read. */
         query_connection_feed(client->connection, client->input->data, client->input->len);
         g_byte_array_set_size(client->input, 0);
 }
@@ -145,7 +145,7 @@ static void trace_client_take_calls(TraceClient *client)
                 client->calls->read(client->data);
 }
 
-/* Adds a reply, unless one is still to be sent: a client that does not read needs no more. */
+/* Adds a reply, unless the last one was not sent yet: the client does not read. */
 static int trace_client_report_progress(TraceClient *client, int64_t now_ms)
 {
         uint64_t read, total;
@@ -158,10 +158,8 @@ static int trace_client_report_progress(TraceClient *client, int64_t now_ms)
         return PROGRESS_MS;
 }
 
-/*
- * A call that would wait for events has nothing to wait for: for the connection, the time that the
- * call would wait passes at once.
- */
+/* No events come to a trace, so a call that would wait for events is answered as if the time had
+ * passed. */
 static int trace_client_run_connection(TraceClient *client, int64_t now_ms)
 {
         int wait_ms = query_connection_run(client->connection, now_ms + client->ahead_ms);
@@ -233,7 +231,7 @@ static void conversation_sent(Conversation *conversation, size_t n)
                 next->type->sent(next, n);
 }
 
-/* No is_partial: the client is our own, and has as long as it wants. */
+/* No is_partial: the client is our own, and has no timeout. */
 static const ConversationType TRACE_CONVERSATION = {
         .feed = conversation_feed,
         .run = conversation_run,

@@ -4,9 +4,9 @@
 /*
  * Trace client: a connection that a trace server answers
  *
- * The first client's first call is ReadTrace, answered with progress while the trace is read. From
- * then on it is a client like a daemon's, but no further events come. Other connections are that
- * from their beginning.
+ * The first client's first call is ReadTrace, answered with progress while the trace is read. Then
+ * it is like a daemon's client, but no further events come. Other connections are like that from
+ * the beginning.
  */
 
 #include "query/query.h"
@@ -25,16 +25,14 @@ typedef struct TraceClientCalls {
 TraceClient *trace_client_new(const QueryContext *context, const TraceClientCalls *calls,
                               void *data);
 void trace_client_free(TraceClient *client);
-/* For a peer. */
+/* The client as a conversation of a peer. */
 Conversation *trace_client_conversation(TraceClient *client);
 
 /* For a client that need not call ReadTrace, because the trace has been read. */
 void trace_client_answer(TraceClient *client);
 
-/*
- * All TOTAL bytes have been read: sends the last reply of ReadTrace, and answers from now on. NOTE
- * is for people; NULL: none.
- */
+/* All TOTAL bytes have been read: sends the last reply of ReadTrace, and answers calls from now on.
+ * NOTE is for people; NULL: none. */
 void trace_client_ready(TraceClient *client, uint64_t total, const char *note);
-/* The trace could not be read, for the reason MESSAGE: the connection is over. */
+/* The trace could not be read, because of MESSAGE: the connection ends. */
 void trace_client_fail(TraceClient *client, const char *message);

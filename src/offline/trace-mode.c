@@ -53,20 +53,20 @@ static const GOptionEntry OPTIONS[] = {
         {0},
 };
 
-/* Those that ask the program to end; then there may be something to clean up. */
+/* Signals that end the program, which may have files to remove. */
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 
 typedef struct TraceMode {
         GMainLoop *loop;
         Tracker *tracker;
         QueryContext context;
-        TraceReader *reader; /* NULL: not begun, or over */
-        /* Connections of the client. The first one reads; when it is over, so is the server. NULL:
+        TraceReader *reader; /* NULL: not begun, or ended */
+        /* Connections of the client. The first one reads the trace; the server ends with it. NULL:
          * gone. */
         Peer *peers[MAX_FDS];
         TraceClient *clients[MAX_FDS];
-        int owner;  /* pidfd of who made the socket, or -1 */
-        int signal; /* that came, or 0 */
+        int owner;  /* pidfd of the process that made the socket, or -1 */
+        int signal; /* the received signal, or 0 */
         bool is_unreadable;
 } TraceMode;
 
@@ -98,7 +98,7 @@ static void trace_mode_remove(TraceMode *mode, size_t i)
         g_clear_pointer(&mode->clients[i], trace_client_free);
 }
 
-/* A further connection went away: the client may go on with the others. */
+/* A further connection ended: the client may use the others. */
 static void on_other_gone(Peer *peer, void *data)
 {
         TraceMode *mode = data;
@@ -172,8 +172,8 @@ static gboolean on_owner_died(gint fd, GIOCondition condition, gpointer data)
 }
 
 /*
- * Our end of the socket hangs up when the last copy of the other is closed, but a child of the
- * client can have inherited one. The socket has the credentials of the process that made it: that
+ * Our end of the socket hangs up when the last copy of the other end is closed, but a child of the
+ * client can have inherited one. The socket has the credentials of the process that made it, which
  * is the client, whether it is our parent or not.
  */
 static int open_owner(int fd)
@@ -216,14 +216,14 @@ static void watch_signals(TraceMode *mode)
         for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++) {
                 struct sigaction action;
 
-                /* nohup(1) means us too. */
+                /* A signal that nohup(1) ignores stays ignored. */
                 if (sigaction(SIGNALS[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
                         g_unix_signal_add(SIGNALS[i], HANDLERS[i], mode);
         }
         signal(SIGXFSZ, SIG_IGN); /* a snapshot over the limit is an error like a full disk */
 }
 
-/* True if FD is a connected stream socket: fit to serve a client. */
+/* True if FD is a connected stream socket. */
 static bool is_client(int fd)
 {
         struct sockaddr_storage address;
@@ -289,7 +289,7 @@ static void trace_mode_serve(TraceMode *mode)
 
 int trace_mode_main(int argc, char **argv)
 {
-        /* Its tracker is not freed, which would take a while: the process ends. */
+        /* The tracker is not freed, because that takes a while, and the process ends. */
         static TraceMode mode;
 
         if (!parse_options(argc, argv))

@@ -4,8 +4,8 @@
 /*
  * Trace mode: clrsymd as the server of one trace, for one client
  *
- * A program that has a trace instead of a daemon starts it at one end of a socket pair, and asks it
- * at the other as it would ask a daemon.
+ * A program that has a trace instead of a daemon starts it with one end of a socket pair, and asks
+ * it at the other end as it would ask a daemon.
  */
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-/* Weight of the batches that are taken before others have their turn. */
+/* Weight of the batches that are taken before other sources of the main loop have their turn. */
 #define WEIGHT_A_TURN 8192
 
 struct TraceReader {
@@ -26,7 +26,7 @@ static bool trace_reader_fail(const TraceReader *reader, GError **error, const c
         return false;
 }
 
-/* Everything was read: is it good enough? False with ERROR set. */
+/* Everything was read: checks that the trace is usable. False with ERROR set. */
 static bool trace_reader_finish(TraceReader *reader, GError **error)
 {
         FeederReport report;

@@ -4,8 +4,8 @@
 /*
  * Trace reader: reads a trace or a snapshot of one into a tracker
  *
- * On the default main context, without blocking for longer than a piece of a file takes. While it
- * reads it can save a snapshot of what it reads.
+ * Runs on the default main context, and never blocks for longer than reading a piece of a file
+ * takes. Can save a snapshot while it reads.
  */
 
 #include "tracker/tracker.h"
@@ -14,12 +14,12 @@ typedef struct TraceReader TraceReader;
 
 typedef struct TraceReaderOptions {
         const char *path; /* directory with CTF traces, here or below; or snapshot; or nettrace */
-        const char *save; /* NULL, or where a snapshot is to be saved */
+        const char *save; /* the path for a snapshot; NULL: none */
         bool jit_events;  /* also reads the events about the JIT's work */
 } TraceReaderOptions;
 
-/* It is over. ERROR, which the callee owns, is the reason why nothing can be answered; NULL:
- * everything was read. */
+/* The reading has ended. ERROR, which the callee owns, is the reason of a failure; NULL: everything
+ * was read. */
 typedef void (*TraceReaderDone)(void *data, GError *error);
 
 /*
@@ -29,11 +29,11 @@ typedef void (*TraceReaderDone)(void *data, GError *error);
  */
 TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracker,
                               TraceReaderDone done, void *data, GError **error);
-/* Stops what is under way, and removes what it made. */
+/* Stops the reading, and removes an unfinished snapshot. */
 void trace_reader_free(TraceReader *reader);
 
 /* Bytes of the trace's stream files, or of the snapshot; never less than before. */
 void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *ret_total);
 
-/* What is worth knowing of what was read, one line, borrowed; NULL: nothing. */
+/* A note for people about the trace, one line, borrowed; NULL: none. */
 const char *trace_reader_note(const TraceReader *reader);

@@ -10,7 +10,7 @@ struct TraceSink {
         char *path;           /* owned */
         Tracker *tracker;     /* borrowed */
         GPtrArray *streams;   /* owned, of borrowed TrackerStreams by number; NULL: not open */
-        uint64_t n_too_large; /* records that no frame can hold */
+        uint64_t n_too_large; /* records that are too large for a frame */
         ProgramNames programs;
 
         /* The frames of a snapshot, batch by batch: a batch never ends between equal times. */
@@ -124,8 +124,8 @@ static bool trace_sink_record(TraceSink *sink, TrackerStream *stream, const Even
                 trace_sink_program(sink, stream, item->stream, record);
                 return true;
         }
-        /* The ingest protocol cannot carry this record. Reading a trace gives what feeding it
-         * gives. */
+        /* The ingest protocol cannot carry this record, so it is dropped. So reading a trace gives
+         * the same answers as feeding it. */
         if (!ingest_record_fits(record)) {
                 sink->n_too_large++;
                 return true;
@@ -137,7 +137,7 @@ static bool trace_sink_record(TraceSink *sink, TrackerStream *stream, const Even
         return true;
 }
 
-/* Items of streams that are not open are passed over: their times say nothing. */
+/* Skips items of streams that are not open. */
 bool trace_sink_take(TraceSink *sink, const EventItem *item, GError **error)
 {
         TrackerStream *stream = trace_sink_stream(sink, item->stream);

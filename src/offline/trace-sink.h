@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Trace sink: where the items of a trace go: the tracker, and maybe a snapshot
+ * Trace sink: passes the items of a trace to the tracker, and to a snapshot
  *
- * What the sink does to the tracker, and puts into a snapshot, is what a feeder does over an ingest
- * connection, so that both ways give the same answers.
+ * It treats items as an ingest connection treats a feeder's frames, so that both ways give the same
+ * answers.
  */
 
 #include "reader/event-reader.h"
@@ -18,7 +18,7 @@ typedef struct TraceSink TraceSink;
 TraceSink *trace_sink_new(const char *path, Tracker *tracker);
 void trace_sink_free(TraceSink *sink);
 
-/* Also saves what comes; WRITER is borrowed. Before anything has come. */
+/* Also saves the items; WRITER is borrowed. To be called before the first item. */
 void trace_sink_save(TraceSink *sink, SnapshotWriter *writer);
 
 /* Takes the next item of a reader. The identities of streams are borrowed. False with ERROR set. */
@@ -26,5 +26,5 @@ bool trace_sink_take(TraceSink *sink, const EventItem *item, GError **error);
 
 /* Adds what the sink has counted to a report of the reader. */
 void trace_sink_report(const TraceSink *sink, FeederReport *report);
-/* Everything was taken; REPORT has all counts. False with ERROR set. */
+/* Everything was taken; REPORT has the reader's counters and the sink's. False with ERROR set. */
 bool trace_sink_end(TraceSink *sink, const FeederReport *report, GError **error);

@@ -6,22 +6,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a packet that take as long as one item, if none of its events is wanted. */
+/* Bytes of a packet that cost as much as one item, if none of its events is wanted. */
 #define BYTES_AN_ITEM 64
 
 /* A stream of the traces. */
 typedef struct CtfTracesStream {
         uint32_t number;
         bool has_begun; /* its first time was reported */
-        uint64_t end;   /* ns: of its last packet; 0: not known */
+        uint64_t end;   /* ns; end of its last packet; 0: not known */
 } CtfTracesStream;
 
 typedef struct CtfTraces {
         EventSource source;
         CtfReader *reader;        /* owned */
-        CtfTracesStream *streams; /* owned: one for each of the reader's */
-        guint n_opened;           /* of them: of those a batch has EVENT_ITEM_OPEN */
-        CtfDataStream *pending; /* borrowed: its item did not fit into the batch before; or NULL */
+        CtfTracesStream *streams; /* owned: one for each stream of the reader */
+        guint n_opened;           /* streams of which a batch has EVENT_ITEM_OPEN */
+        CtfDataStream *pending;   /* borrowed: its item did not fit into the last batch; or NULL */
 } CtfTraces;
 
 static bool ctf_source_is(int fd, mode_t mode)
@@ -55,7 +55,7 @@ static void ctf_source_explain(const char *path, GError **error)
                 g_prefix_error(error, "%s: ", path);
 }
 
-/* The reader finds the files by their paths. */
+/* The reader opens the files by their paths. */
 static EventSource *ctf_source_open(int fd, const char *path, EventUse use, GError **error)
 {
         g_autoptr(GError) reason = NULL;
@@ -139,7 +139,7 @@ static void ctf_source_refuse(const CtfTraces *source, const CtfDataStream *stre
         g_set_error_literal(error, CTF_ERROR, CTF_ERROR_DAMAGED, g_strdelimit(what, "\n", ' '));
 }
 
-/* What became of an item. */
+/* The outcome of taking an item. */
 typedef enum CtfTake { CTF_TAKE_DONE, CTF_TAKE_NO_ROOM, CTF_TAKE_ERROR } CtfTake;
 
 static CtfTake ctf_source_take_event(const CtfTraces *source, EventBatch *batch,
@@ -161,14 +161,14 @@ static CtfTake ctf_source_take_event(const CtfTraces *source, EventBatch *batch,
         ctf_source_add_begin(batch, stream);
         if (!size)
                 return CTF_TAKE_DONE;
-        /* It has what it will reserve, so it is not moved. */
+        /* The scratch buffer has all its room already, so decoding does not move it. */
         scratch = (DecodeScratch){.bytes = batch->bytes + batch->n_bytes, .n_allocated = size};
         item = event_batch_add(batch, EVENT_ITEM_RECORD, own->number, stream->identity);
         item->order = stream->order;
         outcome = ctf_data_stream_decode(stream, &scratch, &item->record);
         if (outcome == CTF_DECODE_RECORD) {
                 batch->n_bytes += scratch.n_bytes;
-                /* What lies in the stream's window is copied: the window moves on. */
+                /* Values in the stream's window are copied, because the window moves. */
                 event_batch_keep(batch, &item->record);
                 return CTF_TAKE_DONE;
         }

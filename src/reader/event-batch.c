@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes for the values of a batch. An event that needs more gets as many. */
+/* Bytes for the values of a batch. An event that needs more gets more. */
 #define BYTES_A_BATCH (128u << 10)
 
 EventItem *event_batch_add(EventBatch *batch, EventItemType type, uint32_t stream,

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Event reader: the events of a path, whatever kind of file or directory the path is
+ * Event reader: the events of a path, whatever its kind
  *
  * The kinds are rows of a table (event-source.h): directories with traces of CTF, files of
  * nettrace, snapshots. A thread reads and decodes the events; the caller gets them in batches, in
@@ -27,8 +27,8 @@ typedef enum EventItemType {
 
 typedef struct EventItem {
         EventItemType type;
-        uint32_t stream; /* its number, from 0; a number can be used again after EVENT_ITEM_CLOSE */
-        const StreamIdentity *identity; /* of the stream; borrowed from the reader. NULL: of none */
+        uint32_t stream;                /* its number, from 0; reused after EVENT_ITEM_CLOSE */
+        const StreamIdentity *identity; /* borrowed from the reader; NULL: no stream */
         int64_t order; /* of a record: never falls. Two records with one time in one stream have the
                           same order */
         union {
@@ -48,31 +48,31 @@ typedef enum EventReadResult {
 typedef struct EventBatch {
         EventItem *items; /* owned by the reader, as all texts in them */
         size_t n_items;
-        size_t weight;          /* how long it took to read, in items */
+        size_t weight;          /* the cost of reading it, in items */
         uint64_t n_read;        /* bytes of the path's files up to here */
-        EventReadResult result; /* what follows: EVENT_READ_MORE is another batch */
-        GError *error;          /* owned by the reader: of EVENT_READ_ERROR. It names the path */
-        uint8_t *bytes;         /* owned by the reader: what the records' values refer to */
+        EventReadResult result; /* the next result: EVENT_READ_MORE is another batch */
+        GError *error;          /* owned by the reader: with EVENT_READ_ERROR. It names the path */
+        uint8_t *bytes;         /* owned by the reader: the records' values */
         size_t n_bytes, n_allocated;
 } EventBatch;
 
 /*
- * Opens PATH, which is copied. USE is which events are wanted; a snapshot has those that it was
- * saved with. NULL with ERROR set, which names PATH: it is of no known kind, it is damaged, or it
- * lacks the events of EVENT_USE_JIT.
+ * Opens PATH, which is copied. USE: the wanted events; a snapshot has the events that it was saved
+ * with. NULL with ERROR set, which names PATH: it is of no known kind, is damaged, or lacks the
+ * events of EVENT_USE_JIT.
  */
 EventReader *event_reader_new(const char *path, EventUse use, GError **error);
 void event_reader_free(EventReader *reader);
 
-/* The next batch, borrowed until the next call. There is none after one that nothing follows. */
+/* The next batch, borrowed until the next call. NULL after the last batch. */
 EventBatch *event_reader_next(EventReader *reader);
 
-/* True if the events about the JIT's work are among those that are read. */
+/* True if the reader reads the events about the JIT's work. */
 bool event_reader_has_jit_events(const EventReader *reader);
 /* Bytes of the path's files. */
 uint64_t event_reader_n_bytes(const EventReader *reader);
-/* What was counted. After the last batch. */
+/* The counters. After the last batch. */
 void event_reader_report(const EventReader *reader, FeederReport *ret_report);
-/* A table of event_counts_new(), of all .NET events; borrowed. After the last batch. NULL: the kind
- * of file does not count them. */
+/* A table of event_counts_new(), of all .NET events; borrowed. After the last batch. NULL: this
+ * kind of file does not count them. */
 GHashTable *event_reader_counts(const EventReader *reader);

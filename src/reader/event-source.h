@@ -2,23 +2,23 @@
 #pragma once
 
 /*
- * Event source: what a kind of file or directory implements to be read by an event reader
+ * Event source: the interface of a kind of file or directory for the event reader
  *
- * A source fills batches, one after the other, maybe in a thread of its own: after `open`, only
- * `n_bytes` and `has_jit_events` are called by another thread meanwhile. A new kind is a source,
- * and a row in SOURCES of event-reader.c.
+ * A source fills batches one after the other, perhaps in a thread of its own; meanwhile other
+ * threads call only `n_bytes` and `has_jit_events`. A new kind is a source, and a row in SOURCES of
+ * event-reader.c.
  */
 
 #include "reader/event-reader.h"
 
 #include <sys/types.h>
 
-/* Items of a batch: so few that a batch stays in the caches of the processors on its way. */
+/* Items of a batch: few enough that a batch stays in the processors' caches. */
 #define EVENT_BATCH_ITEMS 256
 
 typedef struct EventSourceType EventSourceType;
 
-/* Is the first member of each source. */
+/* The first member of each source. */
 typedef struct EventSource {
         const EventSourceType *type;
 } EventSource;
@@ -33,9 +33,10 @@ struct EventSourceType {
          * path. */
         EventReadResult (*fill)(EventSource *source, EventBatch *batch, GError **error);
         uint64_t (*n_bytes)(const EventSource *source);
-        bool (*has_jit_events)(const EventSource *source); /* NULL: if they were asked for */
+        bool (*has_jit_events)(const EventSource *source); /* NULL: true if USE asked for them */
         void (*report)(const EventSource *source, FeederReport *ret_report);
-        GHashTable *(*counts)(const EventSource *source); /* NULL: it counts no events by name */
+        GHashTable *(*counts)(const EventSource *source); /* NULL: the source does not count events
+                                                           * by name */
 };
 
 extern const EventSourceType CTF_SOURCE, NETTRACE_SOURCE, SNAPSHOT_SOURCE;
@@ -47,20 +48,18 @@ static inline bool event_batch_is_full(const EventBatch *batch)
         return batch->n_items >= EVENT_BATCH_ITEMS || batch->weight >= EVENT_BATCH_ITEMS;
 }
 
-/*
- * Adds an item, whose union is to be set. A batch has room for a few items more than
- * EVENT_BATCH_ITEMS, so that a source looks whether it is full once for all items of an event.
- */
+/* Adds an item, whose union the caller sets. A batch has room for a few items more than
+ * EVENT_BATCH_ITEMS, so that a source checks only once for all items of an event. */
 EventItem *event_batch_add(EventBatch *batch, EventItemType type, uint32_t stream,
                            const StreamIdentity *identity);
-/* The same of one with a time. */
+/* Adds an item with a time. */
 void event_batch_add_time(EventBatch *batch, EventItemType type, uint32_t stream,
                           const StreamIdentity *identity, uint64_t time);
 
-/* Makes room for SIZE bytes of values. False if there is none left: the next batch has it. */
+/* Makes room for SIZE bytes of values. False if there is no room: the next batch has it. */
 bool event_batch_reserve(EventBatch *batch, size_t size);
 /* Bytes that the values of a record take. */
 size_t event_batch_record_size(const Record *record);
-/* Copies what the record refers to into the batch, where room is reserved for it. What lies there
- * already stays. */
+/* Copies the record's values into reserved room of the batch. Values that are in the batch already
+ * stay. */
 void event_batch_keep(EventBatch *batch, Record *record);

@@ -4,9 +4,9 @@
 
 #include <sys/stat.h>
 
-/* Pieces of the file for a batch: where little of it is wanted, progress is still reported. */
+/* Pieces of the file for a batch: with few wanted events, progress is still reported. */
 #define PIECES_A_BATCH 8
-/* The number of its one stream. */
+/* The number of the only stream. */
 #define STREAM 0
 
 typedef struct NettraceSource {
@@ -15,9 +15,9 @@ typedef struct NettraceSource {
         NettraceReader *reader;    /* owned */
         NettraceFileResult result; /* of the file's last piece */
         StreamIdentity *identity;  /* owned; NULL: the header has not come yet */
-        NettraceItem pending;      /* an item that did not fit into the batch before; or NONE */
-        Record record;             /* of that */
-        StreamGap gap;             /* of that */
+        NettraceItem pending;      /* an item that did not fit into the last batch; or NONE */
+        Record record;             /* of the pending item */
+        StreamGap gap;             /* of the pending item */
 } NettraceSource;
 
 static bool nettrace_source_is(int fd, mode_t mode)
@@ -118,7 +118,7 @@ static EventReadResult nettrace_source_fill(EventSource *data, EventBatch *batch
                 nettrace_source_begin(source, batch);
         }
         batch->n_read = source->file.n_read;
-        /* A batch with few items took as long as another. */
+        /* A batch with few items costs as much as a full one. */
         batch->weight = MAX(batch->weight, EVENT_BATCH_ITEMS);
         if (is_full || source->result == NETTRACE_FILE_MORE)
                 return EVENT_READ_MORE;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/* Streams of a snapshot, closed ones among them. clrsym saves INGEST_MAX_STREAMS at most. */
+/* Streams of a snapshot, including closed ones. clrsym saves INGEST_MAX_STREAMS at most. */
 #define MAX_IDENTITIES (1u << 16)
-/* Pieces of the file for a batch, however few events they have. */
+/* Pieces of the file for a batch, even if they have few events. */
 #define PIECES_A_BATCH 4
 
 typedef struct SnapshotSource {
@@ -16,15 +16,15 @@ typedef struct SnapshotSource {
         SnapshotReader *reader; /* owned */
         uint64_t size;          /* of the file, in bytes */
         bool has_hello;         /* the first frame has come */
-        GByteArray *input;      /* owned: what was unpacked */
-        size_t n_taken;         /* bytes of it, whole frames */
+        GByteArray *input;      /* owned: unpacked bytes */
+        size_t n_taken;         /* bytes of INPUT that were taken, whole frames */
         int64_t n_commits;
         GPtrArray *streams;    /* borrowed StreamIdentities by number; NULL: closed */
-        GPtrArray *identities; /* owned: all that there ever were */
+        GPtrArray *identities; /* owned: all identities so far */
         FeederReport report;
 } SnapshotSource;
 
-/* Whatever else a file is, opening it explains. */
+/* Opening reports what is wrong with another file. */
 static bool snapshot_source_is(int fd, mode_t mode)
 {
         return S_ISREG(mode);
@@ -111,7 +111,7 @@ static int snapshot_source_take_record(const SnapshotSource *source, EventBatch 
                 return -EBADMSG;
         item = event_batch_add(batch, type, number, identity);
         item->record = record;
-        /* Batches were divided where that was allowed. */
+        /* The feeder has divided batches only where that is allowed. */
         item->order = source->n_commits;
         event_batch_keep(batch, &item->record);
         return 0;
@@ -169,7 +169,7 @@ static int snapshot_source_take_process_gap(EventBatch *batch, const IngestFrame
         return 0;
 }
 
-/* 0, or -EBADMSG: no snapshot has that frame there. */
+/* 0, or -EBADMSG: a snapshot cannot have that frame there. */
 static int snapshot_source_take_frame(SnapshotSource *source, EventBatch *batch,
                                       const IngestFrame *frame)
 {
@@ -211,7 +211,7 @@ static EventReadResult snapshot_source_damaged(GError **error)
         return EVENT_READ_ERROR;
 }
 
-/* Takes the frames that have come. EVENT_READ_END: the batch is not full. */
+/* Takes the unpacked frames. EVENT_READ_END: the batch is not full. */
 static EventReadResult snapshot_source_take(SnapshotSource *source, EventBatch *batch,
                                             GError **error)
 {

@@ -7,14 +7,14 @@ struct Ahead {
         AheadFillFn fill;
         void *data;
         unsigned n_batches;
-        bool has_batch;  /* the caller has the oldest one that is filled */
-        GThread *thread; /* owned; NULL: there is none */
+        bool has_batch;  /* the caller has the oldest filled batch */
+        GThread *thread; /* owned; NULL: no thread */
 
         GMutex lock; /* of the members below */
         GCond changed;
-        unsigned n_taken;  /* batches that the caller had, and is done with */
+        unsigned n_taken;  /* batches that the caller has finished */
         unsigned n_filled; /* batches that were filled */
-        bool is_over;      /* nobody wants more */
+        bool is_over;      /* no more batches are wanted */
         bool thread_waits, caller_waits;
 };
 
@@ -24,7 +24,7 @@ static unsigned ahead_n_at_once(const Ahead *ahead)
         return MAX(ahead->n_batches / 2, 1);
 }
 
-/* Waits until a batch can be filled. False: nobody wants more. */
+/* Waits until a batch can be filled. False: no more batches are wanted. */
 static bool ahead_await_empty(Ahead *ahead, unsigned *ret_number)
 {
         bool is_over;

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements that an array has room for at first. */
+/* Elements of room in a new array. */
 #define ARRAY_FIRST 64
 
 /*
- * Makes room for N elements of SIZE bytes in an array that has *ROOM, which doubles until it is
- * enough. ARRAY is the address of the pointer to the elements, which are the caller's to free.
- * False: no memory; the array is as it was.
+ * Makes room for N elements of SIZE bytes in an array with *ROOM, which doubles until it is enough.
+ * ARRAY is the address of the pointer to the elements, which the caller frees. False: no memory;
+ * the array is unchanged.
  */
 static inline bool array_grow(void *array, size_t *room, size_t n, size_t size)
 {

@@ -91,7 +91,7 @@ int atomic_file_write(AtomicFile *file, const void *bytes, size_t n)
         return 0;
 }
 
-/* Puts the new name on the disk, too; some file systems cannot, and need not. */
+/* Syncs the new name, too, if the file system can. */
 static void directory_sync(int directory)
 {
         FD_AUTO int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -106,7 +106,7 @@ int atomic_file_commit(AtomicFile *file, bool sync)
 
         if (sync && file->temporary && fsync(file->fd) < 0)
                 return -errno;
-        /* Some file systems report only now that there was no room. */
+        /* Some file systems report a full disk only now. */
         if (close(fd_steal(&file->fd)) < 0)
                 return -errno;
         if (!file->temporary)

@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Atomic file: an output file that appears under its name when it is whole
+ * Atomic file: an output file that appears under its name when it is complete
  *
- * Until then, and after a failure, what was there before stays. A symbolic link is followed: it
- * stays a link, and the file that it names is replaced, or made. A file that is replaced hands its
- * permissions on. What is not a regular file (a pipe, /dev/null) is written to directly. Links and
- * files of others, in directories where everybody may make files, are refused: see output-path.h.
+ * Until then, and after a failure, the earlier file stays. A symbolic link is followed: it stays a
+ * link, and its target is replaced, or made. The new file gets the permissions of the replaced one.
+ * A path that is not a regular file (a pipe, /dev/null) is written directly. Links and files of
+ * other users, in directories where everybody may make files, are refused: see output-path.h.
  *
  * Errors are negative errno values.
  */
@@ -29,21 +29,17 @@ typedef struct AtomicFile {
 /* Opens PATH for writing; NULL or "-" is stdout. */
 int atomic_file_open(AtomicFile *ret_file, const char *path);
 
-/*
- * Opens the file NAME of DIRECTORY (a descriptor, borrowed) for writing. Whatever has that name in
- * the end, a link, too, is replaced.
- */
+/* Opens the file NAME of DIRECTORY (a descriptor, borrowed) for writing. A file or link with that
+ * name is replaced in the end. */
 int atomic_file_open_in(AtomicFile *ret_file, int directory, const char *name);
 
-/* Writes all N bytes; less after an error. */
+/* Writes all N bytes, or fewer after an error. */
 int atomic_file_write(AtomicFile *file, const void *bytes, size_t n);
 
-/*
- * Closes the file, which is whole, and makes it appear. With SYNC it is on the disk before that.
- * The file must still be cleared.
- */
+/* Closes the complete file, and makes it appear. With SYNC it is written to the disk before that.
+ * The file must still be cleared. */
 int atomic_file_commit(AtomicFile *file, bool sync);
 
-/* Removes what was not committed. */
+/* Removes a file that was not committed. */
 void atomic_file_clear(AtomicFile *file);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AtomicFile, atomic_file_clear)

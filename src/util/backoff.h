@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Backoff: how long to wait before the next try after a failure
- */
+/* Backoff: the delay of the next retry after a failure */
 
 typedef struct Backoff {
         unsigned next_ms;

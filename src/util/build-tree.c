@@ -12,7 +12,7 @@ char *build_tree_file(const char *file)
         g_autofree char *root = sources ? g_path_get_dirname(sources) : NULL;
         g_autofree char *path = root ? g_build_filename(root, file, NULL) : NULL;
 
-        /* Else a directory of another user can be beside an installed program. */
+        /* Without this check, a directory of another user could be beside an installed program. */
         if (!sources || !g_str_has_suffix(sources, "/src"))
                 return NULL;
         return g_file_test(path, G_FILE_TEST_EXISTS) ? g_steal_pointer(&path) : NULL;

@@ -18,7 +18,7 @@ struct BytePump {
         guint source;       /* for input; 0: paused */
         guint output_source;
         bool is_closed;
-        bool is_freed; /* from within one of its calls */
+        bool is_freed; /* by one of its own callbacks */
         unsigned n_calls;
 };
 
@@ -128,10 +128,8 @@ void byte_pump_flush(BytePump *pump)
                                                                     byte_pump_on_output, pump);
                         break;
                 } else if (errno != EINTR) {
-                        /*
-                         * What it sent before may still be read; reading then finds the end, also
-                         * if it was we who had no room (ENOBUFS).
-                         */
+                        /* Bytes that the other side sent before can still be read; reading then
+                         * finds the end, also after ENOBUFS. */
                         shutdown(pump->fd, SHUT_RDWR);
                         pump->n_sent = pump->output->len;
                 }

@@ -12,7 +12,7 @@
 typedef struct BytePump BytePump;
 
 typedef struct BytePumpCalls {
-        /* More bytes are in byte_pump_input(). */
+        /* byte_pump_input() has more bytes. */
         void (*input)(void *data);
         /* The other side hung up, or cannot be reached: no more bytes are moved. */
         void (*closed)(void *data);
@@ -23,9 +23,9 @@ BytePump *byte_pump_new(int fd, const BytePumpCalls *calls, void *data);
 /* May be called from within the calls. NULL is fine. */
 void byte_pump_free(BytePump *pump);
 
-/* What was received; its reader removes what it has used. Owned by the pump. */
+/* Received bytes; the reader removes those that it has used. Owned by the pump. */
 GByteArray *byte_pump_input(BytePump *pump);
-/* What is to be sent: append to it, then call byte_pump_flush(). Owned by the pump. */
+/* Bytes to send: append to it, then call byte_pump_flush(). Owned by the pump. */
 GByteArray *byte_pump_output(BytePump *pump);
 void byte_pump_flush(BytePump *pump);
 /* Receives nothing while it is paused. */

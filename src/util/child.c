@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-/* Where the kernel gives no descriptor for a process. */
+/* ms between checks, if the kernel has no descriptor for a process. */
 #define RETRY_MS 10
 
-/* -1: without end. */
+/* -1: no timeout. */
 static int child_timeout_ms(gint64 deadline, bool has_descriptor)
 {
         const gint64 left = deadline == G_MAXINT64

@@ -59,7 +59,7 @@ static bool elf_file_read_segments(ElfFile *file)
         return file->segments != NULL;
 }
 
-/* A file that was stripped of its sections is fine. */
+/* A file whose sections were stripped is accepted. */
 static bool elf_file_read_sections(ElfFile *file)
 {
         const Elf64_Ehdr *header = &file->header;
@@ -155,7 +155,7 @@ size_t elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t ret[ELF_MAX_BU
 
                 memcpy(&note, notes + at, sizeof(note));
                 at += sizeof(note);
-                /* Each is filled up to four bytes. */
+                /* Each is padded to four bytes. */
                 name = ((size_t)note.n_namesz + 3) / 4 * 4;
                 id = ((size_t)note.n_descsz + 3) / 4 * 4;
                 if (name > room || note.n_descsz > room - name)
@@ -171,7 +171,7 @@ size_t elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t ret[ELF_MAX_BU
         return 0;
 }
 
-/* The id among the notes in N bytes at OFFSET; 0: there is none. *N_LEFT: bytes to be read yet. */
+/* The id among the notes in N bytes at OFFSET; 0: none. *N_LEFT: bytes that may still be read. */
 static size_t elf_file_find_id(const ElfFile *file, uint64_t offset, uint64_t n, size_t *n_left,
                                uint8_t ret[ELF_MAX_BUILD_ID])
 {
@@ -219,7 +219,7 @@ bool elf_file_has_symbols(const ElfFile *file)
 
 /* Copies of a table of symbols and of their names. */
 typedef struct ElfSymbols {
-        Elf64_Sym *rows; /* owned; NULL: they cannot be read */
+        Elf64_Sym *rows; /* owned; NULL: unreadable */
         size_t n;
         char *names; /* owned */
         uint64_t n_names;
@@ -303,7 +303,7 @@ bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, vo
         return goes_on;
 }
 
-/* The name at AT, if it has an end. */
+/* The name at AT, if it ends with a NUL. */
 static const char *symbols_name(const ElfSymbols *symbols, uint64_t at)
 {
         return at < symbols->n_names && memchr(symbols->names + at, 0, symbols->n_names - at)
@@ -356,7 +356,7 @@ bool elf_file_code_symbols(const ElfFile *file, uint32_t type, ElfSymbolFn fn, v
         return true;
 }
 
-/* Where the entries are: a table of their own with .plt.sec, else after the header of .plt. */
+/* The place of the entries: a table of their own with .plt.sec, else after the header of .plt. */
 static bool elf_file_linkage(const ElfFile *file, uint64_t *ret_first, uint64_t *ret_end)
 {
         enum { ENTRY = 16, HEADER_AARCH64 = 32 };
@@ -418,7 +418,7 @@ bool elf_file_kind(const void *bytes, size_t n, ElfFileKind *ret_kind)
         const unsigned char *ident = bytes;
         Elf64_Half machine;
 
-        /* Up to the machine, headers of 32 and of 64 bits are the same. */
+        /* Headers of 32 and of 64 bits are the same up to the machine. */
         if (n < offsetof(Elf64_Ehdr, e_machine) + sizeof(machine) || memcmp(ident, ELFMAG, SELFMAG))
                 return false;
         memcpy(&machine, ident + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));

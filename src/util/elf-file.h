@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * ELF file: the tables of a program, a library or a debug file, what it exports, and its build id
+ * ELF file: the tables, the exported symbols and the build id of a program, a library or a debug
+ * file
  *
- * The files belong to other programs and may hold anything; one of some kilobytes can claim to have
- * gigabytes. So a file is read with pread(), never mapped, and each length is compared with the
- * file's size and with a bound before memory is allocated. Only files of 64 bits in this machine's
- * byte order are read.
+ * The files belong to other programs and can contain anything; a file of some kilobytes can claim
+ * to have gigabytes. So a file is read with pread(), never mapped, and each length is compared with
+ * the file's size and with a bound before memory is allocated. Only files of 64 bits in this
+ * machine's byte order are read.
  */
 
 #include <elf.h>
@@ -18,7 +19,7 @@
 /* Rows of its tables: linkers make some dozens. A file with more of either is refused. */
 #define ELF_MAX_SEGMENTS 1024u
 #define ELF_MAX_SECTIONS 4096u
-/* Bytes of the names of sections, of all notes, and of a table of symbols or their names. */
+/* Bytes of the names of sections, of all notes, and of a symbol table or its names. */
 #define ELF_MAX_NAMES   (256u << 10)
 #define ELF_MAX_NOTES   (256u << 10)
 #define ELF_MAX_SYMBOLS (32u << 20)
@@ -33,24 +34,22 @@ typedef struct ElfFile {
         unsigned n_segments;
         Elf64_Shdr *sections; /* owned */
         unsigned n_sections;
-        char *names; /* owned: of sections, with a NUL at its end; NULL: they have none */
+        char *names; /* owned: names of sections, with a NUL at the end; NULL: none */
         size_t n_names;
 } ElfFile;
 
-/* Reads the tables of the regular file FD. False: it is another kind of file, or it contradicts
- * itself. */
+/* Reads the tables of the regular file FD. False: it is another kind of file, or is malformed. */
 bool elf_file_open(ElfFile *ret, int fd);
 void elf_file_close(ElfFile *file);
 
-/* The N bytes at OFFSET. False: the file has not as many, or it cannot be read. */
+/* The N bytes at OFFSET. False: the file is shorter, or cannot be read. */
 bool elf_file_read(const ElfFile *file, uint64_t offset, void *bytes, size_t n);
-/* The same, to be freed. NULL: also if N is more than MAX, or there is no memory. */
+/* The same, in memory that the caller frees. NULL also if N is more than MAX, or there is no
+ * memory. */
 void *elf_file_copy(const ElfFile *file, uint64_t offset, uint64_t n, size_t max);
 
-/*
- * The address, in the file's own address space, of the byte at OFFSET of the file: in the first of
- * the N segments that are loaded, have the FLAGS (of PF_*), and have the byte. False: none has it.
- */
+/* The address, in the file's own address space, of the byte at OFFSET of the file: in the first of
+ * the N segments that is loaded, has the FLAGS (of PF_*), and has the byte. False: none has it. */
 bool elf_segments_address(const Elf64_Phdr *segments, unsigned n, uint32_t flags, uint64_t offset,
                           uint64_t *ret);
 
@@ -63,15 +62,13 @@ size_t elf_file_build_id(const ElfFile *file, uint8_t ret[ELF_MAX_BUILD_ID]);
 size_t elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t ret[ELF_MAX_BUILD_ID]);
 /* True if the build id of the file is the one of N bytes. */
 bool elf_file_has_build_id(const ElfFile *file, const uint8_t *id, size_t n);
-/* True if the file has a table of all symbols, not only of those that it exports. */
+/* True if the file has a table of all symbols, not only of exported ones. */
 bool elf_file_has_symbols(const ElfFile *file);
 /* True if the file defines NAME in its dynamic symbols. */
 bool elf_file_exports(const ElfFile *file, const char *name);
 
-/*
- * Calls FN for each symbol of NAME that the file defines for code, and that has no size: assembler
- * need not give one. NAME is valid during the call. False: FN has returned false.
- */
+/* Calls FN for each symbol of code that the file defines without a size, as assembler can. NAME is
+ * valid during the call. False: FN returned false. */
 bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, void *data),
                             void *data);
 
@@ -87,16 +84,14 @@ typedef struct ElfSymbol {
 /* False ends the walk. */
 typedef bool (*ElfSymbolFn)(const ElfSymbol *symbol, void *data);
 
-/*
- * Calls FN for each symbol in code of the tables of TYPE, SHT_SYMTAB or SHT_DYNSYM. False: FN has
- * returned false.
- */
+/* Calls FN for each symbol in code of the tables of TYPE, SHT_SYMTAB or SHT_DYNSYM. False: FN
+ * returned false. */
 bool elf_file_code_symbols(const ElfFile *file, uint32_t type, ElfSymbolFn fn, void *data);
-/* Calls FN for each entry of the procedure linkage table, with the name of the function that it
- * calls, as that is in the dynamic symbols. */
+/* Calls FN for each entry of the procedure linkage table, with the name of the called function in
+ * the dynamic symbols. */
 bool elf_file_linkage_symbols(const ElfFile *file, ElfSymbolFn fn, void *data);
 
-/* What the dynamic linker compares before it takes a library: class, byte order and machine. */
+/* The parts of a library that the dynamic linker compares first: class, byte order and machine. */
 typedef struct ElfFileKind {
         unsigned char class, order;
         unsigned machine;
@@ -104,6 +99,6 @@ typedef struct ElfFileKind {
 
 /* False: BYTES are not the beginning of an ELF file. */
 bool elf_file_kind(const void *bytes, size_t n, ElfFileKind *ret_kind);
-/* The kind of the program that runs here. */
+/* The kind of this program. */
 bool elf_file_own_kind(ElfFileKind *ret_kind);
 bool elf_file_is_same_kind(const ElfFileKind *a, const ElfFileKind *b);

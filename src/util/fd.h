@@ -35,12 +35,10 @@ static inline int fd_steal(int *fd)
         return stolen;
 }
 
-/*
- * Can this process open N more descriptors (at most 16) now? False with errno set: what could not
- * be found just now may be there all the same.
- */
+/* Can this process open N more descriptors (at most 16) now? False with errno set: then a file that
+ * was not found can exist. */
 bool fd_can_open(unsigned n);
 
-/* Lets this process have as many descriptors as its hard limit allows. Only for programs that do
- * not use select(), and that start no others, which would inherit the limit. */
+/* Raises the number of descriptors of this process to its hard limit. Only for programs that do not
+ * use select(), and that start no others, which would inherit the limit. */
 void fd_raise_limit(void);

@@ -22,7 +22,7 @@ Gzip *gzip_new(int level, GzipWriteFn write, void *data)
 
         gzip->write = write;
         gzip->data = data;
-        /* As any allocation does that fails. */
+        /* Ends the program, as any failed allocation does. */
         if (deflateInit2(&gzip->stream, level, Z_DEFLATED, MAX_WBITS + GZIP_BITS, MEMORY_LEVEL,
                          Z_DEFAULT_STRATEGY) != Z_OK)
                 g_error("not enough memory to pack a file");
@@ -37,7 +37,7 @@ void gzip_free(Gzip *gzip)
         g_free(gzip);
 }
 
-/* Packs the input until it is used up, or with Z_FINISH, until all is out. */
+/* Packs the input until it is used up, or with Z_FINISH, until all output is written. */
 static bool gzip_run(Gzip *gzip, int flush)
 {
         z_stream *stream = &gzip->stream;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a packed file begins: two bytes. */
+/* The first two bytes of a packed file. */
 #define GZIP_MAGIC "\x1f\x8b"
-/* To be added to zlib's MAX_WBITS: with gzip's head and end. */
+/* To be added to zlib's MAX_WBITS, for the head and the end of gzip. */
 #define GZIP_BITS 16
 
 typedef struct Gzip Gzip;
@@ -23,7 +23,7 @@ Gzip *gzip_new(int level, GzipWriteFn write, void *data);
 /* NULL is fine. */
 void gzip_free(Gzip *gzip);
 
-/* False: WRITE was. Then nothing may follow. */
+/* False: WRITE failed. Then no other call may follow. */
 bool gzip_add(Gzip *gzip, const void *bytes, size_t n);
-/* The same for what is left. Nothing may follow. */
+/* The same for the rest. No other call may follow. */
 bool gzip_finish(Gzip *gzip);

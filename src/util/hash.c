@@ -11,7 +11,7 @@ __attribute__((constructor)) static void hash_draw_seed(void)
 {
         struct timespec now;
 
-        /* Fails only before the kernel has any entropy, or where it is forbidden. */
+        /* Fails only before the kernel has entropy, or if the call is forbidden. */
         if (getrandom(hash_seed, sizeof(hash_seed), GRND_NONBLOCK) == sizeof(hash_seed))
                 return;
         clock_gettime(CLOCK_MONOTONIC, &now);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Hash: functions for tables whose keys a traced program or a client chooses
+ * Hash: functions for tables with keys that a traced program or a client chooses
  *
- * All mix in random numbers that are drawn once for each start of a program: so that nobody can
- * prepare keys that fall into one slot.
+ * All use random numbers of each start of the program, so that nobody can prepare keys that
+ * collide.
  */
 
 #include <glib.h>
@@ -15,7 +15,7 @@
 /* Drawn before main(). */
 extern uint64_t hash_seed[2];
 
-/* All bits are good; tables take the upper ones. */
+/* All bits are well mixed; tables use the upper ones. */
 static inline uint64_t hash_u64(uint64_t key)
 {
         key = (key ^ hash_seed[0]) * UINT64_C(0x9e3779b97f4a7c15);
@@ -23,9 +23,9 @@ static inline uint64_t hash_u64(uint64_t key)
         return (key ^ hash_seed[1]) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* SipHash-1-3. Simpler sums of words have sets of texts that collide for every seed. */
+/* SipHash-1-3. Simpler sums of words have sets of texts that collide with every seed. */
 uint64_t hash_bytes(const void *bytes, size_t n);
 
-/* For GHashTables whose keys point to a uint64_t, or are numbers themselves. */
+/* For GHashTables with pointers to a uint64_t, or with numbers, as keys. */
 guint hash_u64_key(gconstpointer key);
 guint hash_number_key(gconstpointer key);

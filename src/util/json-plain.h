@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * JSON plain: how far the text of a JSON string needs no look at each byte
+ * JSON plain: the length of the start of a JSON string that needs no check of each byte
  *
- * Plain C, without GLib: the client library is built from it too.
+ * Plain C, without GLib, because the client library is built from it, too.
  */
 
 #include <endian.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Bytes at the start of TEXT, of N bytes, that are printable ASCII without quotes and backslashes;
- * of the last bytes of TEXT up to 7 less. */
+ * at the end of TEXT up to 7 fewer. */
 static inline size_t json_plain_start(const char *text, size_t n)
 {
         const uint64_t ones = UINT64_MAX / 0xff, upper = ones << 7;
@@ -24,8 +24,8 @@ static inline size_t json_plain_start(const char *text, size_t n)
 
                 memcpy(&word, text + i, sizeof(word));
                 word = le64toh(word);
-                /* The upper bit is set of the first byte that is less than what is subtracted, and
-                 * maybe of later ones. */
+                /* The upper bit is set of the first byte that is less than the subtracted one, and
+                 * perhaps of later bytes. */
                 quote = (word ^ ones * '"') - ones;
                 backslash = (word ^ ones * '\\') - ones;
                 others = word | (word - ones * ' ') | (word + ones);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Characters that are escaped in a text. */
+/* Characters with an escape in a text. */
 static const bool SPECIALS[UCHAR_MAX + 1] = {
         [0 ... 0x1f] = true,
         ['"'] = true,
@@ -43,15 +43,14 @@ void json_append_text(GString *out, const char *text, size_t n)
         g_string_append_c(out, '"');
 }
 
-/* Characters that a terminal obeys and does not show: controls, and those that change the direction
- * of text. */
+/* Characters that control a terminal: controls, and those that change the direction of text. */
 static const struct {
         uint32_t first, last;
 } OBEYED[] = {
         {0x80, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069},
 };
 
-/* The bytes of the character at TEXT, of N bytes, if it is one of OBEYED; else 0. */
+/* The bytes of the character at TEXT, of N bytes, if it is in OBEYED; else 0. */
 static size_t text_obeyed(const char *text, size_t n, uint32_t *ret_c)
 {
         const size_t n_bytes = utf8_sequence((const uint8_t *)text, n, ret_c);
@@ -69,7 +68,7 @@ void json_append_for_terminal(GString *out, const char *text, size_t n)
         uint32_t c;
 
         for (i = 0; i < n; i++) {
-                /* The first byte of one of several. */
+                /* The first byte of a character of several bytes. */
                 if ((unsigned char)text[i] < 0xc2 || !(n_obeyed = text_obeyed(text + i, n - i, &c)))
                         continue;
                 json_append_bytes(out, text + begin, i - begin);
@@ -88,7 +87,7 @@ void json_append_string(GString *out, const char *text)
                 json_append_bytes(out, "null", 4);
 }
 
-/* With at least so many digits. */
+/* With at least N_DIGITS digits. */
 static void json_append_hex_digits(GString *out, uint64_t u, ptrdiff_t n_digits)
 {
         char text[20], *end = text + sizeof(text), *p;

@@ -4,7 +4,7 @@
 /*
  * JSON text, appended to a string
  *
- * Answers and dumped events are too many to build a document tree for each.
+ * There are too many answers and dumped events to build a document tree for each.
  */
 
 #include <glib.h>
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* As g_string_append_len(), quicker where there is room. */
+/* As g_string_append_len(), but faster if there is room. */
 static inline void json_append_bytes(GString *out, const char *bytes, size_t n)
 {
         if (n >= out->allocated_len - out->len) {
@@ -28,12 +28,12 @@ static inline void json_append_bytes(GString *out, const char *bytes, size_t n)
 void json_append_text(GString *out, const char *text, size_t n);
 /* The same for a string, or null. */
 void json_append_string(GString *out, const char *text);
-/* Appends N bytes of JSON, or of text, in which characters that a terminal obeys (C1 controls, and
- * those that change the direction of text) become "\\uXXXX". In JSON that means the same. */
+/* Appends N bytes of JSON or text, with "\\uXXXX" for characters that control a terminal (C1
+ * controls, and those that change the direction of text). In JSON the meaning is the same. */
 void json_append_for_terminal(GString *out, const char *text, size_t n);
 /* Appends "0x..". */
 void json_append_hex(GString *out, uint64_t u);
-/* The same with all eight digits. */
+/* The same with eight digits. */
 void json_append_token(GString *out, uint32_t token);
 /* Appends "S.NNNNNNNNN". */
 void json_append_time(GString *out, uint64_t time);

@@ -17,7 +17,7 @@ static struct {
         } rows[KEPT_ROOTS_MAX];
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The row of process PID; KEPT.N: there is none. With the lock. */
+/* The row of process PID; KEPT.N: none. The caller holds the lock. */
 static unsigned kept_find(pid_t pid)
 {
         unsigned i;
@@ -56,7 +56,7 @@ void kept_roots_keep(pid_t pid)
                 return;
         pthread_mutex_lock(&kept.lock);
         i = kept_find(pid);
-        /* The number may have been another process's, or the process has changed its root. */
+        /* The number may have belonged to another process, or the process has changed its root. */
         if (i < kept.n)
                 fd_clear(&kept.rows[i].fd);
         else if (kept.n < KEPT_ROOTS_MAX)

@@ -50,14 +50,14 @@ static inline int statx(int directory, const char *path, int flags, unsigned mas
 #endif
 
 #ifndef __GLIBC__
-/* Under names of our own, because a newer libc may declare the same functions. */
+/* The names are our own, because a newer libc may declare the same functions. */
 
 static inline int extras_close_range(unsigned first, unsigned last, int flags)
 {
         return (int)syscall(SYS_close_range, first, last, flags);
 }
 
-/* musl returns all large blocks to the system by itself, and has no settings. */
+/* musl returns large blocks to the system by itself, and has no settings. */
 static inline int extras_mallopt(int parameter, int value)
 {
         return 1;
@@ -68,7 +68,8 @@ static inline int extras_malloc_trim(size_t pad)
         return 0;
 }
 
-/* A difference: closes what is open now. A descriptor that another thread opens later stays. */
+/* A difference: closes the descriptors that are open now. A descriptor that another thread opens
+ * later stays open. */
 static inline int extras_addclosefrom(posix_spawn_file_actions_t *actions, int from)
 {
         DIR *directory = opendir("/proc/self/fd");
@@ -91,7 +92,7 @@ static inline int extras_addclosefrom(posix_spawn_file_actions_t *actions, int f
 #define mallopt                                  extras_mallopt
 #define malloc_trim                              extras_malloc_trim
 #define posix_spawn_file_actions_addclosefrom_np extras_addclosefrom
-/* musl's texts are constants, as those of the functions that it lacks. */
+/* musl's texts are constants, as those of the missing functions. */
 #define strerrordesc_np strerror
 #define sigdescr_np     strsignal
 #ifndef M_MMAP_THRESHOLD

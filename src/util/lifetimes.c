@@ -3,7 +3,7 @@
 
 typedef struct Change {
         uint64_t time;
-        int n; /* 1: something began, -1: it ended */
+        int n; /* 1: a begin, -1: an end */
 } Change;
 
 struct Lifetimes {
@@ -33,7 +33,7 @@ void lifetimes_add(Lifetimes *lifetimes, uint64_t begin, uint64_t end)
         g_array_append_vals(lifetimes->changes, changes, G_N_ELEMENTS(changes));
 }
 
-/* What ends at a time goes before what begins at it. */
+/* At one time, ends come before begins. */
 static int change_compare(const void *a, const void *b)
 {
         const Change *first = a, *second = b;

@@ -16,14 +16,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* When there are no descriptors left, accept() fails until one is closed: look again after so long.
- */
+/* ms until a retry: without free descriptors, accept() fails until one is closed. */
 #define EXHAUSTED_MS 200
 
 struct Listener {
         int fd;
         char *path;       /* owned; NULL: the socket was handed over */
-        struct stat made; /* the socket file as it was made */
+        struct stat made; /* the socket file that we made */
         ListenerAccept accept;
         void *data;
         guint source; /* watches for callers, or waits for descriptors */
@@ -41,13 +40,11 @@ static bool is_listened_on(const char *path)
         int fd = unix_connect(path, SOCK_NONBLOCK, /* wait_ms= */ 0), r = fd;
 
         fd_clear(&fd);
-        /* Whatever keeps us from connecting (no permission, a full backlog), a listener may be
-         * there.
-         */
+        /* After other errors (no permission, a full backlog), a listener may be there. */
         return r != -ECONNREFUSED && r != -ENOENT;
 }
 
-/* Root's socket file; it stays with root's group if there is no GROUP of that name. */
+/* Gives root's socket file to GROUP, if that group exists. */
 static void give_to_group(const char *path, const char *name)
 {
         const struct group *group = name && geteuid() == 0 ? getgrnam(name) : NULL;
@@ -59,8 +56,8 @@ static void give_to_group(const char *path, const char *name)
 static bool make_socket(Listener *listener, mode_t mode, const char *group, GError **error)
 {
         g_autofree char *directory = g_path_get_dirname(listener->path);
-        /* Under its name it is there when it listens, and not before: who waits for the file may
-         * call at once. */
+        /* The file gets its name once the socket listens, because a process that waits for the file
+         * may connect at once. */
         g_autofree char *early = g_strdup_printf("%s.%d", listener->path, (int)getpid());
         struct stat st;
 
@@ -99,7 +96,7 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
         return true;
 }
 
-/* Anything else would fail in accept() for ever. */
+/* With another socket, accept() would fail forever. */
 static bool is_listening(int fd)
 {
         int type = 0, domain = 0, is_accepting = 0;
@@ -171,7 +168,7 @@ void listener_free(Listener *listener)
                 return;
         if (listener->source)
                 g_source_remove(listener->source);
-        /* Not another's, who has taken the path since; nobody does as long as we listen. */
+        /* Removes our own file only; nobody replaces it while we listen. */
         if (listener->path && listener->made.st_ino && lstat(listener->path, &st) == 0 &&
             st.st_ino == listener->made.st_ino && st.st_dev == listener->made.st_dev)
                 unlink(listener->path);

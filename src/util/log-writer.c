@@ -12,7 +12,7 @@
 
 static bool is_journal;
 
-/* The text of a field that GLib's own functions have set; NULL: it is not there. */
+/* The text of a field that GLib's own functions have set; NULL: none. */
 static const char *log_field(const GLogField *fields, gsize n, const char *key)
 {
         gsize i;
@@ -23,7 +23,7 @@ static const char *log_field(const GLogField *fields, gsize n, const char *key)
         return NULL;
 }
 
-/* Without an allocation. */
+/* Prints without an allocation. */
 static void log_print(const char *text)
 {
         char escape[PRINTABLE_SIZE];

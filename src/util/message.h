@@ -4,7 +4,7 @@
 /*
  * Message: lines on standard error, for the user
  *
- * They can have what others chose, such as the names of files, processes and events: all is made
+ * They can contain names that others chose, of files, processes and events, so everything is made
  * printable.
  */
 
@@ -12,5 +12,5 @@
 
 /* Prints "PROGRAM: TEXT". */
 void message_print(const char *program, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* Prints lines that another program wrote for the user, as they are but for empty ones. */
+/* Prints the non-empty lines that another program wrote for the user. */
 void message_pass_on(const char *lines);

@@ -9,20 +9,20 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-/* The kernel follows as many. */
+/* The kernel's limit. */
 #define MAX_LINKS 40
 
-/* What the walk was refused for. */
+/* The link or file that was refused. */
 typedef struct PathRefusal {
-        char *path;   /* owned: as far as it was walked; NULL: it was not refused */
-        bool is_link; /* else a file */
+        char *path;   /* owned: the path up to it; NULL: nothing was refused */
+        bool is_link; /* false: a file */
         uid_t uid;    /* its owner */
 } PathRefusal;
 
 typedef struct PathWalk {
-        int directory; /* where it is; O_PATH */
-        GString *rest; /* owned: what is left to walk */
-        GString *done; /* owned: what was walked, for messages */
+        int directory; /* the present directory; O_PATH */
+        GString *rest; /* owned: the rest of the path */
+        GString *done; /* owned: the walked part, for messages */
         unsigned n_links;
         PathRefusal *refusal; /* borrowed or NULL */
 } PathWalk;
@@ -35,7 +35,8 @@ static void path_walk_clear(PathWalk *walk)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PathWalk, path_walk_clear)
 
-/* Does what the entry of DIRECTORY with OWNER lead us, or may it be somebody's trap? */
+/* True if the entry of DIRECTORY, with OWNER, may be followed; false: it can be another user's
+ * trap. */
 static bool entry_is_trusted(int directory, uid_t owner)
 {
         struct stat st;
@@ -58,7 +59,7 @@ static int path_walk_refuse(const PathWalk *walk, const char *name, const struct
         return -EACCES;
 }
 
-/* Links of procfs lead to what a process has open: their text is not a path. */
+/* Links of procfs lead to open files of a process: their text is not a path. */
 static bool directory_is_procfs(int directory)
 {
         struct statfs fs;
@@ -90,8 +91,8 @@ static int path_walk_begin(PathWalk *walk)
         return path_walk_enter(walk, is_absolute ? "/" : ".");
 }
 
-/* The next name of REST, which is removed from it (owned); NULL: there is none. RET_IS_LAST: only
- * slashes followed it, or nothing. */
+/* The next name of REST (owned), which is removed from REST; NULL: none. RET_IS_LAST: at most
+ * slashes follow it. */
 static char *path_walk_take(PathWalk *walk, bool *ret_is_last)
 {
         const char *begin = walk->rest->str + strspn(walk->rest->str, "/");
@@ -104,7 +105,7 @@ static char *path_walk_take(PathWalk *walk, bool *ret_is_last)
         return name;
 }
 
-/* The link NAME: what it says comes before what is left to walk. */
+/* Follows the link NAME: its text comes before the rest of the path. */
 static int path_walk_follow(PathWalk *walk, const char *name, const struct stat *st)
 {
         char text[PATH_MAX];
@@ -121,7 +122,7 @@ static int path_walk_follow(PathWalk *walk, const char *name, const struct stat 
         return path_walk_begin(walk);
 }
 
-/* NAME is the file: it is there as ST has it, or is not (ST NULL). */
+/* NAME is the file: it exists with the status ST, or does not exist (ST NULL). */
 static int path_walk_end(PathWalk *walk, char *name, const struct stat *st, OutputPath *ret_path)
 {
         g_autofree char *owned = name;
@@ -138,7 +139,7 @@ static int path_walk_end(PathWalk *walk, char *name, const struct stat *st, Outp
         return 0;
 }
 
-/* One name further. 1: it goes on. */
+/* Walks one name further. 1: the walk continues. */
 static int path_walk_step(PathWalk *walk, OutputPath *ret_path)
 {
         bool is_last, is_slashed;
@@ -211,7 +212,7 @@ int output_path_open(const char *path, int flags, mode_t mode)
                 return r;
         if (!directory_is_procfs(found.directory))
                 flags |= O_NOFOLLOW;
-        /* Somebody else may make the file now: then it is not the one that was looked at. */
+        /* Another user may make the file meanwhile: then it is not the checked one. */
         if (!found.is_there && flags & O_CREAT)
                 flags |= O_EXCL;
         fd = openat(found.directory, found.name, flags | O_CLOEXEC | O_NOCTTY, mode);

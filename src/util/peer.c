@@ -8,29 +8,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Headers older than the kernel do not have it. */
+/* Older headers lack it. */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
 
-/* The largest message of most conversations comes at once: each further read costs a round of the
- * main loop. */
+/* The largest message of most conversations is read at once, because each further read costs an
+ * iteration of the main loop. */
 #define READ_SIZE (256u << 10)
 /* us that peers are served in one iteration of the main loop. */
 #define TURN_US 10000
-/* A peer that gives way waits this many times as long as it was served, while others are served:
+/* While others are served, a peer that gives way waits this many times as long as it was served, so
  * it has a third of the time. */
 #define WAY_SHARE 2
-/* us. Others are served as long as one of them sends something so soon after its last reply. */
+/* us. Others count as being served if one of them sends something within this time after its last
+ * reply. */
 #define WAY_PATIENCE_US 200
 /* Messages about one user in LOG_INTERVAL_US. */
 #define MAX_MESSAGES    5
 #define LOG_INTERVAL_US (10 * G_TIME_SPAN_SECOND)
 
-/*
- * One source for everything that a peer waits for, changed only when that changes: for one short
- * question, sources that come and go would cost more than the answer.
- */
+/* One source for everything that a peer waits for, changed only when that changes: adding and
+ * removing sources would cost more than answering a short question. */
 typedef struct PeerSource {
         GSource source;
         Peer *peer;
@@ -46,9 +45,9 @@ struct Peer {
         Conversation *conversation; /* borrowed */
         void *data;
         PeerSource *source;       /* owned */
-        int64_t again;            /* then the conversation is to run again */
-        int64_t reading;          /* then the rest of a message must have come */
-        int64_t writing;          /* then some output must have been taken */
+        int64_t again;            /* when the conversation is to run again */
+        int64_t reading;          /* deadline for the rest of a message */
+        int64_t writing;          /* deadline for reading some output */
         struct ucred credentials; /* as of connect(); uid -1: not known */
         bool is_queued;
         bool is_draining;
@@ -57,10 +56,10 @@ struct Peer {
 
 /* Peers that wait for their turn. */
 static struct {
-        gint64 iteration; /* us: when the current iteration of the main loop began */
-        gint64 used;      /* us of it */
+        gint64 iteration; /* us: begin of the present iteration of the main loop */
+        gint64 used;      /* us of it that peers have used */
         gint64 way;       /* us: until then, peers that give way wait while others are served */
-        gint64 latest;    /* us: when one of those was served */
+        gint64 latest;    /* us: when another peer was last served */
         GQueue users;     /* owned TurnUsers that have peers, in turn */
         guint source;     /* serves them; 0: there are none */
 } turns = {.users = G_QUEUE_INIT};
@@ -90,7 +89,7 @@ static void peer_end(Peer *peer)
         peer->role->gone(peer, peer->data);
 }
 
-/* Sends what the socket takes. Returns false if the peer is gone. */
+/* Sends what the socket accepts. False: the peer has gone. */
 static bool peer_flush(Peer *peer)
 {
         const uint8_t *bytes;
@@ -115,7 +114,7 @@ static bool peer_flush(Peer *peer)
         return true;
 }
 
-/* Returns false if the peer is gone. */
+/* False: the peer has gone. */
 static bool peer_receive(Peer *peer)
 {
         static uint8_t buffer[READ_SIZE];
@@ -144,7 +143,7 @@ static bool deadline_is_over(int64_t deadline, int64_t now)
         return deadline && now >= deadline;
 }
 
-/* A peer that is not watched for input can still go away: then no reply is of use. */
+/* A peer that is not watched for input can still leave: then replies have no use. */
 static bool peer_is_left(const Peer *peer, GIOCondition events)
 {
         return events & (G_IO_HUP | G_IO_ERR) && !(peer->role->finishes && peer->again);
@@ -167,7 +166,7 @@ static void peer_serve(Peer *peer, GIOCondition events)
         }
 }
 
-/* True while this iteration of the main loop, which SOURCE is dispatched in, has time for peers. */
+/* True while this iteration of the main loop, which dispatches SOURCE, has time for peers. */
 static bool turn_has_time(GSource *source)
 {
         gint64 iteration = g_source_get_time(source);
@@ -241,10 +240,8 @@ static Peer *turn_next(void)
         return peer;
 }
 
-/*
- * True while a peer that gives way has to wait. The main loop goes round meanwhile: with a timer,
- * it would sleep for longer than a client needs for its next question.
- */
+/* True while a peer that gives way has to wait. Meanwhile the main loop runs without a timer, which
+ * would sleep for longer than a client needs for its next question. */
 static bool turn_is_others(void)
 {
         gint64 now = g_get_monotonic_time();
@@ -262,12 +259,12 @@ static void turn_serve(Peer *peer, GIOCondition events)
         turns.used += end - begin;
         if (gives_way)
                 turns.way = end + (end - begin) * WAY_SHARE;
-        /* Nobody could be served meanwhile. */
+        /* Nobody else was served meanwhile. */
         if (!gives_way || begin - turns.latest < WAY_PATIENCE_US)
                 turns.latest = end;
 }
 
-/* The condition of a socket now; its source may be from an earlier iteration. */
+/* The present condition of a socket; the source's can be from an earlier iteration. */
 static GIOCondition socket_condition(const Peer *peer)
 {
         GPollFD fd = {.fd = peer->fd, .events = (gushort)peer->source->condition};
@@ -322,7 +319,8 @@ Peer *peer_new(int fd, const PeerRole *role, Conversation *conversation, void *d
         peer->source->condition = 0;
         peer->source->ready_time = -1;
         peer->source->tag = g_source_add_unix_fd(&peer->source->source, fd, 0);
-        /* It never recurses, but protection from it costs two system calls per dispatch. */
+        /* The source never recurses, but the protection from that costs two system calls per
+         * dispatch. */
         g_source_set_can_recurse(&peer->source->source, TRUE);
         g_source_attach(&peer->source->source, NULL);
         peer_update(peer);
@@ -340,7 +338,7 @@ void peer_free(Peer *peer)
         g_free(peer);
 }
 
-/* What the peer owes has a deadline, from when it begins to owe it. */
+/* Sets or clears the deadline of something that the peer owes, from when it begins to owe it. */
 static void peer_limit(const Peer *peer, int64_t *deadline, bool is_owing, int64_t now)
 {
         if (!is_owing)
@@ -350,9 +348,9 @@ static void peer_limit(const Peer *peer, int64_t *deadline, bool is_owing, int64
 }
 
 /*
- * True if the source wakes early enough for a deadline at READY_TIME. It is left as it is if it
- * wakes too early: a deadline that comes and goes with each message would cost two system calls for
- * each change.
+ * True if the source wakes early enough for a deadline at READY_TIME. A source that wakes too early
+ * is left alone, because changing the deadline with each message would cost two system calls each
+ * time.
  */
 static bool peer_source_wakes_by(const PeerSource *source, gint64 ready_time, int64_t now)
 {
@@ -376,7 +374,7 @@ static void peer_source_watch(PeerSource *source, GIOCondition condition, int64_
         source->ready_time = ready_time;
 }
 
-/* Sets what the main loop watches, and ends a peer that has nothing left to do. */
+/* Sets the events that the main loop watches, and ends a peer that has nothing left to do. */
 static void peer_update(Peer *peer)
 {
         const Conversation *conversation = peer->conversation;
@@ -424,7 +422,7 @@ void peer_run(Peer *peer)
                 peer_output(peer, &n_before);
                 wait_ms = peer_run_conversation(peer);
                 peer_output(peer, &n_ready);
-                /* A message was whole, and answered: the next one has its own time. */
+                /* A message was complete, and was answered: the next one has its own timeout. */
                 if (n_ready > n_before)
                         peer->reading = 0;
                 if (!peer_flush(peer)) {
@@ -452,11 +450,11 @@ void peer_drain(Peer *peer)
 
 /* The messages about one user. */
 typedef struct LogLimit {
-        gint64 begin; /* us: of the interval */
+        gint64 begin; /* us: begin of the interval */
         unsigned n, n_left_out;
 } LogLimit;
 
-/* False: there were too many. RET_LEFT_OUT: how many were left out before this one. */
+/* False: there were too many messages. RET_LEFT_OUT: how many were left out before this one. */
 static bool log_limit_allows(uid_t uid, unsigned *ret_left_out)
 {
         static GHashTable *limits; /* uid -> owned LogLimit */

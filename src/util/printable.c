@@ -11,10 +11,8 @@ typedef struct CodeRange {
         uint32_t first, last;
 } CodeRange;
 
-/*
- * Unicode's general categories Cc, Cf, Zl and Zp, and the noncharacters of the first plane. What
- * Unicode has not assigned yet is not here: it may be a letter by the time that it is printed.
- */
+/* Unicode's general categories Cc, Cf, Zl and Zp, and the noncharacters of the first plane.
+ * Unassigned characters are not in it: they can be letters in a later version. */
 static const CodeRange HIDDEN[] = {
         {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},
         {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
@@ -60,7 +58,7 @@ size_t printable_next(const char *text, char escape[PRINTABLE_SIZE], const char 
 
 void text_buffer_put(TextBuffer *text, const char *part, size_t n)
 {
-        /* One byte is the NUL's. */
+        /* The NUL needs one byte. */
         if (text->n_kept == text->n && text->size > text->n_kept && n < text->size - text->n_kept) {
                 memcpy(text->buffer + text->n_kept, part, n);
                 text->n_kept += n;

@@ -2,17 +2,17 @@
 #pragma once
 
 /*
- * Printable text: what other programs wrote, made safe for a terminal and for every output format
+ * Printable text: texts of other programs, made safe for a terminal and for every output format
  *
- * Controls, marks that change the direction of writing and other characters that are not seen are
- * written as \u{HEX}, bytes that are not UTF-8 as \u{fffd}.
+ * Controls, marks that change the direction of writing and other invisible characters are written
+ * as \u{HEX}, bytes that are not UTF-8 as \u{fffd}.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is the character one that is not seen, or that changes how others are seen? */
+/* True for an invisible character, or one that changes how others are shown. */
 bool printable_is_hidden(uint32_t c);
 
 /* Room for an escape with its NUL. */
@@ -25,7 +25,7 @@ bool printable_is_hidden(uint32_t c);
 size_t printable_next(const char *text, char escape[PRINTABLE_SIZE], const char **ret_piece,
                       size_t *ret_n);
 
-/* Text in a buffer that may be too small: what does not fit is counted. */
+/* Text in a buffer that can be too small: bytes that do not fit are counted. */
 typedef struct TextBuffer {
         char *buffer;
         size_t size;
@@ -33,7 +33,7 @@ typedef struct TextBuffer {
         size_t n_kept; /* bytes that are in the buffer */
 } TextBuffer;
 
-/* Adds PART whole, or does not add it; then nothing later is added. */
+/* Adds PART as a whole, or not at all; then nothing later is added. */
 void text_buffer_put(TextBuffer *text, const char *part, size_t n);
 void text_buffer_put_printable(TextBuffer *text, const char *part);
 /* Ends the text with a NUL. */

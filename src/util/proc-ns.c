@@ -14,15 +14,13 @@
 #define SCAN_SHARE  10
 #define MAX_CREDIT  (200 * G_TIME_SPAN_MILLISECOND)
 
-/*
- * Where the last scan saw the processes of other namespaces. Only a hint: what is found here is
- * read again before it is believed, so pids and inodes that were reused do no harm.
- */
+/* The processes of other namespaces in the last scan. Only a hint: each is read again before it is
+ * used, so reused pids and inodes do no harm. */
 static struct {
-        GHashTable *hosts; /* owned ProcessKey -> host pid; each level of a process but ours */
-        bool is_complete;  /* of all processes, as far as we see any */
-        gint64 credit;     /* us that scans may take; below 0: not now */
-        gint64 time;       /* us, when the credit was reckoned */
+        GHashTable *hosts; /* owned ProcessKey -> host pid; for each level of a process but ours */
+        bool is_complete;  /* it has all processes that we can see */
+        gint64 credit;     /* us that scans may use; below 0: none now */
+        gint64 time;       /* us, when the credit was computed */
 } seen;
 
 /* False: it cannot be read. */
@@ -39,13 +37,13 @@ static bool proc_ns_see(pid_t pid)
         return true;
 }
 
-/* A process of PROC, if it is of another namespace. False: it is there, and cannot be read. */
+/* A process of PROC, if it is of another namespace. False: it exists, and cannot be read. */
 static bool scan_process(int proc, const char *name, uint64_t own)
 {
         char path[NAME_MAX + 8];
         struct stat st;
 
-        /* Most are of our own namespace, which this shows at a sixth of the cost. */
+        /* Most are of our own namespace, which this check shows at a sixth of the cost. */
         g_snprintf(path, sizeof(path), "%s/ns/pid", name);
         if (fstatat(proc, path, &st, 0) == 0 && st.st_ino == own)
                 return true;
@@ -79,7 +77,7 @@ static void proc_ns_scan(void)
                 closedir(proc);
 }
 
-/* Scans unless scans have taken their share of the time already. */
+/* Scans, unless scans have used their share of the time. */
 static bool scan_if_affordable(void)
 {
         gint64 now = g_get_monotonic_time();
@@ -93,7 +91,7 @@ static bool scan_if_affordable(void)
         return true;
 }
 
-/* Reads the process that was seen as KEY. False if that is not what it is now. */
+/* Reads the process that was KEY in the last scan. False: it is another process now. */
 static bool read_seen(const ProcessKey *key, ProcInfo *ret_info)
 {
         gpointer host;
@@ -108,7 +106,7 @@ static bool read_seen(const ProcessKey *key, ProcInfo *ret_info)
         return false;
 }
 
-/* The process that has that pid in that namespace, which need not be its own one. */
+/* The process with that pid in that namespace, which can be above its own namespace. */
 static bool proc_ns_find(const ProcessKey *key, ProcInfo *ret_info)
 {
         if (key->pid <= 0)

@@ -13,7 +13,7 @@ enum { FIELD_STATE = 0, FIELD_PARENT = 1, FIELD_STARTTIME = 19 };
 
 bool proc_stat_parse(const char *text, ProcStat *ret_stat)
 {
-        /* The command is in parentheses and may hold any character. */
+        /* The command is in parentheses and can contain any character. */
         const char *at = strrchr(text, ')');
         ProcStat stat = {0};
         char *end;
@@ -55,7 +55,7 @@ bool proc_stat_read(pid_t pid, ProcStat *ret_stat)
         return proc_stat_parse(text, ret_stat);
 }
 
-/* After the colon of the line NAME; NULL: there is no such line. */
+/* The text after the colon of the line NAME; NULL: no such line. */
 static const char *status_line(const char *text, const char *name)
 {
         const size_t n = strlen(name);

@@ -10,20 +10,20 @@
 #include <sys/types.h>
 
 typedef struct ProcStat {
-        char state; /* 'R', 'S', ... 'Z' for one that has ended and was not waited for */
+        char state; /* 'R', 'S', ... 'Z' for one that has ended and was not reaped */
         pid_t parent;
-        uint64_t start_ticks; /* since boot, suspended time included; sysconf(_SC_CLK_TCK) a second
+        uint64_t start_ticks; /* since boot, including suspended time; sysconf(_SC_CLK_TCK) a second
                                */
 } ProcStat;
 
 /* False if TEXT is not such a line. */
 bool proc_stat_parse(const char *text, ProcStat *ret_stat);
-/* Reads that of process PID. False: there is none, or /proc cannot be read. */
+/* Reads /proc/PID/stat of process PID. False: there is no such process, or /proc cannot be read. */
 bool proc_stat_read(pid_t pid, ProcStat *ret_stat);
 
 /*
  * Reads the numbers of the line "NAME: 1 2 3" of TEXT, a /proc/PID/status: up to MAX into NUMBERS.
- * Returns how many; 0 if there is no such line. A process cannot forge a line, because the kernel
- * escapes an end of line in its name.
+ * Returns their number; 0: no such line. A process cannot forge a line, because the kernel escapes
+ * line ends in its name.
  */
 unsigned proc_status_numbers(const char *text, const char *name, uint32_t *numbers, unsigned max);

@@ -56,10 +56,8 @@ static bool status_uid(const char *status, uint32_t *ret_uid)
         return true;
 }
 
-/*
- * Is /proc that of our own namespace? In a container that sees the host's, pids mean other
- * processes there than they do for us. That does not change while we run.
- */
+/* Is /proc that of our own namespace? In a container that sees the host's /proc, pids are those of
+ * other processes. That does not change while we run. */
 static bool has_own_proc(void)
 {
         static enum { UNKNOWN, OWN, FOREIGN } state;
@@ -75,10 +73,8 @@ static bool has_own_proc(void)
         return state == OWN;
 }
 
-/*
- * What is opened below the directory is of the process that has the pid now, or it fails: it never
- * is of a later one with that pid.
- */
+/* A file below the directory belongs to the process that has the pid now, or cannot be opened: it
+ * never belongs to a later process with that pid. */
 static int open_process(pid_t pid)
 {
         char path[32];
@@ -89,8 +85,8 @@ static int open_process(pid_t pid)
         return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* How long the machine was suspended. Between two looks at clocks we may lose the processor for
- * longer than a tick; hardly every time. */
+/* How long the machine was suspended. Between reading two clocks we can lose the processor for
+ * longer than a tick, but hardly each time. */
 static int64_t suspended_ns(void)
 {
         int64_t best = 0, shortest = INT64_MAX;
@@ -116,12 +112,12 @@ static uint64_t read_start(int directory)
 
         if (!text || !proc_stat_parse(text, &stat))
                 return 0;
-        /* Ticks since boot, and boot includes the time that the machine was suspended. */
+        /* The ticks count from the boot, including the time for which the machine was suspended. */
         start = (int64_t)stat.start_ticks * (1000000000 / sysconf(_SC_CLK_TCK)) - suspended_ns();
         return start > 0 ? (uint64_t)start : 1;
 }
 
-/* The status of a process that PID is the pid of, not only of one of its threads; else NULL. */
+/* The status of PID, if that is a process and not a thread; else NULL. */
 static char *read_status(int directory, pid_t pid)
 {
         g_autofree char *status = read_text(directory, "status");
@@ -133,7 +129,7 @@ static char *read_status(int directory, pid_t pid)
         return g_steal_pointer(&status);
 }
 
-/* The namespaces from the process's own up to ours. False without permission. */
+/* The namespaces from the process's own up to ours. False: no permission. */
 static bool read_namespaces(int directory, ProcInfo *info)
 {
         uint64_t own = proc_own_pid_ns();
@@ -232,7 +228,7 @@ bool proc_has_ended(int pidfd)
         return poll(&fd, 1, 0) != 0;
 }
 
-/* The clock of the process's time namespace less that of the first one. 0 before Linux 5.6. */
+/* The clock of the process's time namespace minus that of the first one. 0 before Linux 5.6. */
 static int64_t proc_clock_offset(const char *pid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%s/timens_offsets", pid), *text = NULL;

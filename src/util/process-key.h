@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * ProcessKey: which process an event is of, as the process itself sees its pid
- */
+/* ProcessKey: the process of an event, by the pid in its own namespace */
 
 #include <glib.h>
 #include <stdint.h>
 
-/* pid_ns is the inode of the pid namespace (0: not recorded), pid the pid inside of it. */
+/* pid_ns is the inode of the pid namespace (0: not recorded), pid the pid in it. */
 typedef struct ProcessKey {
         uint64_t pid_ns;
         int32_t pid;

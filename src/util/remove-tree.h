@@ -5,5 +5,5 @@
  * Remove tree: a directory with its contents
  */
 
-/* Removes PATH with what is below it. Links are removed, and not followed. */
+/* Removes PATH and everything below it. Links are removed, and not followed. */
 void remove_tree(const char *path);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Rootfs read: a file as a process with another root directory sees it, and no more of it than the
- * caller asks for
- */
+/* Rootfs read: a part of a file, in the root directory of another process */
 
 #include <glib.h>
 

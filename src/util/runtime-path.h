@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Where the sockets of clrsym's services are: $XDG_RUNTIME_DIR/clrsym for a user's own services,
- * /run/clrsym for the system's
- */
+/* Runtime path: the sockets of clrsym's services, in $XDG_RUNTIME_DIR/clrsym for a user's own
+ * services, in /run/clrsym for the system's */
 
 #define RUNTIME_SYSTEM "/run/clrsym"
 
@@ -15,17 +13,15 @@
  * program). */
 const char *runtime_variable(const char *name);
 
-/*
- * $XDG_RUNTIME_DIR; NULL if it is not set, or is a directory of another user: after su or sudo -E
- * it can be that user's, whose services root would feed and believe. Owned by the environment.
- */
+/* $XDG_RUNTIME_DIR; NULL if it is not set, or belongs to another user: after su or sudo -E it can
+ * be that user's, whose services root would feed and believe. Owned by the environment. */
 const char *runtime_directory_own(void);
 
-/* NAME in clrsym/ of that directory; NULL: there is none. The caller frees it. */
+/* NAME in clrsym/ of that directory; NULL: none. The caller frees it. */
 char *runtime_path_own(const char *name);
 
-/* Where a service of this user makes NAME: root's in the system's directory, another user's in its
- * own, if it has one. The caller frees it; NULL: no memory. */
+/* The path at which a service of this user makes NAME: root's in the system's directory, another
+ * user's in the user's own, if there is one. The caller frees it; NULL: no memory. */
 char *runtime_path_service(const char *name);
 
 /*

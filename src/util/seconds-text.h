@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Seconds with a fraction, "473.414890639": how clrsym and perf write a time
+ * Seconds with a fraction, "473.414890639", as clrsym and perf write times
  *
  * Numbers are nanoseconds. Nine digits are exact in every JSON reader.
  */
@@ -18,11 +18,9 @@
 /* Writes "S.NNNNNNNNN" into BUFFER and returns it. */
 char *seconds_to_text(uint64_t ns, char buffer[SECONDS_TEXT_SIZE]);
 
-/*
- * Reads "S" or "S.FRACTION"; digits of the fraction after the ninth are dropped. Returns the first
- * character after it; NULL if TEXT does not begin so, or if the number is out of range.
- */
+/* Reads "S" or "S.FRACTION"; digits after the ninth are dropped. Returns the first character after
+ * it; NULL: TEXT begins otherwise, or the number is out of range. */
 const char *seconds_parse(const char *text, uint64_t *ret_ns);
 
-/* The whole TEXT is "S.NNNNNNNNN", with nine digits in the fraction. */
+/* True if the whole TEXT is "S.NNNNNNNNN", with nine digits in the fraction. */
 bool seconds_from_text(const char *text, uint64_t *ret_ns);

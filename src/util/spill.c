@@ -14,11 +14,11 @@ typedef struct SpillBlock {
         uint64_t tag;
 } SpillBlock;
 
-/* The file is a ring: byte K of all that ever came is at K % max. */
+/* The file is a ring: byte K of all bytes so far is at K % max. */
 struct Spill {
         int fd; /* -1: no file yet */
         uint64_t max;
-        uint64_t begin, end; /* what is in the file, of all that ever came */
+        uint64_t begin, end; /* the bytes in the file, of all bytes so far */
         GQueue blocks;       /* of owned SpillBlock, the oldest first */
 };
 
@@ -75,7 +75,7 @@ static ssize_t spill_write(int fd, void *bytes, size_t n, off_t at)
         return pwrite(fd, bytes, n, at);
 }
 
-/* N bytes from K on, in as many pieces as it takes. */
+/* N bytes from K on, in as many pieces as needed. */
 static int spill_transfer(const Spill *spill, SpillTransfer transfer, uint64_t k, uint8_t *bytes,
                           size_t n)
 {
@@ -106,7 +106,7 @@ int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag)
                 r = spill_open(spill);
         if (r == 0 && !free_space_allows(spill->fd, n))
                 r = -ENOSPC;
-        if (r == 0) /* it is only read */
+        if (r == 0) /* only a read returns 0 */
                 r = spill_transfer(spill, spill_write, spill->end, (uint8_t *)bytes, n);
         if (r < 0)
                 return r;
@@ -129,7 +129,7 @@ int spill_take(Spill *spill, GByteArray *out, uint64_t *ret_tag)
         spill->begin += block->n;
         if (spill_is_empty(spill)) {
                 spill->begin = spill->end = 0;
-                /* Should that fail, the file stays as large as it is. */
+                /* If that fails, the file keeps its size. */
                 if (ftruncate(spill->fd, 0) < 0)
                         fd_clear(&spill->fd);
         }

@@ -4,10 +4,10 @@
 /*
  * Spill: a queue of blocks of bytes in a file without a name, of bounded size
  *
- * For what has to wait and is too much for memory. The file is made when the first block comes, in
- * $TMPDIR or /var/tmp, and is cut to nothing when the last block is taken. Nothing of it outlives
- * the process. When something cannot be written, nothing is lost but that block, which stays with
- * the caller; more can be tried later.
+ * For data that must wait and is too much for memory. The file is made with the first block, in
+ * $TMPDIR or /var/tmp, and truncated when the last block is taken. The file vanishes with the
+ * process. If a block cannot be written, it stays with the caller, and nothing else is lost; the
+ * caller can retry later.
  */
 
 #include <glib.h>
@@ -22,13 +22,11 @@ Spill *spill_new(uint64_t max);
 void spill_free(Spill *spill);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spill, spill_free)
 
-/* Appends a block. TAG is any number. 0, -ENOBUFS if it would be more than MAX, -ENOSPC if
- * the file system is nearly full, or why it cannot be written. */
+/* Appends a block. TAG is any number. 0; -ENOBUFS: more than MAX; -ENOSPC: the file system is
+ * nearly full; or the errno of the write. */
 int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag);
-/*
- * Moves the oldest block, which must exist, to the end of OUT. 0; else it cannot be read and is
- * lost: negative errno. RET_TAG is set in both cases.
- */
+/* Moves the oldest block, which must exist, to the end of OUT. 0; negative errno: the block cannot
+ * be read and is lost. RET_TAG is set in both cases. */
 int spill_take(Spill *spill, GByteArray *out, uint64_t *ret_tag);
 
 bool spill_is_empty(const Spill *spill);

@@ -14,7 +14,7 @@
 #define MAX_OUTPUT (4u << 20)
 #define NO_PROGRAM 127
 
-/* Reads up to the end of file. False: it took too long, or there was too much. */
+/* Reads up to the end of file. False: a timeout, or too much output. */
 static bool subprocess_read_all(int fd, unsigned seconds, GString *output)
 {
         gint64 deadline = g_get_monotonic_time() + seconds * G_TIME_SPAN_SECOND;

@@ -15,10 +15,10 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-/* The service manager hands over no more descriptors than this; a guess. */
+/* The maximum of descriptors that the service manager hands over; a guess. */
 #define LISTEN_FDS_MAX 256
 
-/* What is needed of libsystemd. */
+/* The functions of libsystemd that are used. */
 typedef struct SystemdApi {
         __typeof__(sd_listen_fds_with_names) *listen_fds_with_names;
         __typeof__(sd_watchdog_enabled) *watchdog_enabled;
@@ -39,7 +39,7 @@ static Library library = {
         .version = "227",
 };
 
-/* NULL: VARIABLE, with which the service manager asks for it, is not set, or it is not there. */
+/* NULL: VARIABLE, which the service manager sets, is not set, or libsystemd is not installed. */
 static const SystemdApi *systemd_api(const char *variable)
 {
         static SystemdApi api;
@@ -54,10 +54,8 @@ static const SystemdApi *systemd_api(const char *variable)
         return &api;
 }
 
-/*
- * sd_notify() waits if the service manager does not read, as long as it does not. The main loop
- * must not: a message is lost then, and the next one is as good. Returns 0 or -errno.
- */
+/* sd_notify() waits while the service manager does not read. The main loop must not wait: a message
+ * is lost then, and the next one does as well. Returns 0 or -errno. */
 static int systemd_send(const char *path, const char *state)
 {
         struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -114,7 +112,7 @@ void systemd_watchdog_start(void)
         g_timeout_add((guint)CLAMP(us / 2 / 1000, 1, G_MAXUINT), systemd_on_watchdog, NULL);
 }
 
-/* The names that systemd itself gives to a socket without FileDescriptorName=. */
+/* The names that systemd gives to a socket without FileDescriptorName=. */
 static bool systemd_is_unnamed(const char *name)
 {
         return !*name || !strcmp(name, "unknown") || g_str_has_suffix(name, ".socket");
@@ -142,7 +140,7 @@ static int systemd_take_fd(int fd)
         return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -1 : fd;
 }
 
-/* How a descriptor is matched to a name: the most certain way first. */
+/* The ways of matching a descriptor to a name, the most certain one first. */
 enum { BY_NAME, BY_PATH, BY_ORDER, N_WAYS };
 
 static bool systemd_is_match(unsigned way, int fd, const char *given, const char *name)

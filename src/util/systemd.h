@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The service manager's side of a service, on libsystemd: readiness, watchdog, sockets handed over
+ * Systemd: readiness, watchdog and handed-over sockets of a service, by libsystemd
  *
- * Without systemd all of it does nothing.
+ * Without systemd the functions do nothing.
  */
 
 #include <stddef.h>
@@ -15,16 +15,14 @@ void systemd_notify(const char *state);
 /* Reports that a reload begins; the next READY=1 ends it. */
 void systemd_notify_reloading(void);
 
-/*
- * If the service manager runs a watchdog for us, pings it twice per interval for as long as the
- * default main context runs. Call it once.
- */
+/* If the service manager has a watchdog for us, pings it twice per interval while the default main
+ * context runs. To be called once. */
 void systemd_watchdog_start(void);
 
 /*
  * The sockets handed over for each of N names, or -1. They are non-blocking and closed on exec.
- * FileDescriptorName= decides which is which. A socket without a name is matched by the last part
- * of its path, then by order.
+ * FileDescriptorName= decides which socket is which. A socket without a name is matched by the last
+ * part of its path, then by order.
  */
 void systemd_listen_fds(const char *const *names, size_t n, int *ret_fds);
 /* The same for one name. */

@@ -23,7 +23,7 @@ static bool parse_digits(const char **text, uint64_t *ret_u)
         return true;
 }
 
-/* ".frac" as ns; digits after the ninth are cut, as perf cuts them. */
+/* ".frac" in ns; digits after the ninth are dropped, as perf does. */
 static bool parse_fraction(const char **text, uint64_t *ret_ns)
 {
         uint64_t scale = NS / 10;
@@ -52,7 +52,7 @@ static const char *from_realtime(int64_t realtime, const TimeContext *context, u
         return NULL;
 }
 
-/* "-5s": so long before now. */
+/* "-5s": 5 s before now. */
 static const char *from_age(const char *text, const TimeContext *context, uint64_t *ret_time)
 {
         static const struct {
@@ -102,7 +102,8 @@ static const char *from_clock(const char *text, GDateTime *day, const TimeContex
                              ret_time);
 }
 
-/* A time of day is on the day of the newest data, or the day before if that is not there yet. */
+/* A time of day is on the day of the newest data, or on the day before if it is later than the
+ * data. */
 static const char *from_time_of_day(const char *text, const TimeContext *context,
                                     uint64_t *ret_time)
 {
@@ -148,7 +149,7 @@ const char *time_from_text(const char *text, const TimeContext *context, uint64_
         const char *p = copy;
         uint64_t realtime, time;
 
-        if (n && copy[n - 1] == ':') /* perf script ends its time so */
+        if (n && copy[n - 1] == ':') /* perf script ends a time with a colon */
                 copy[--n] = '\0';
         if (!strcmp(p, "now")) {
                 *ret_time = context->now;

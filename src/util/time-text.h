@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What relative times and times of the day refer to. */
+/* The references of relative times and times of the day. */
 typedef struct TimeContext {
-        uint64_t now;         /* what "now" and "-5s" mean */
+        uint64_t now;         /* the time of "now", and the end of "-5s" */
         bool has_offset;      /* is clock_offset known? */
         int64_t clock_offset; /* realtime = time + clock_offset, ns */
-        uint64_t begin, end;  /* of the data: decides the day of "HH:MM:SS" */
+        uint64_t begin, end;  /* of the data: these decide the day of "HH:MM:SS" */
 } TimeContext;
 
 /*

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-/* Between two tries while the listener's backlog is full. */
+/* ms between two tries while the listener's backlog is full. */
 #define RETRY_MS 10
 
 static int unix_set_address(struct sockaddr_un *address, const char *path)
@@ -64,7 +64,7 @@ int unix_listen(const char *path, mode_t mode)
         if (r < 0)
                 return r;
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        /* bind() makes the file with the mode that the socket has by then. */
+        /* bind() gives the file the present mode of the socket. */
         if (fd < 0 || fchmod(fd, mode) < 0 ||
             bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
             listen(fd, SOMAXCONN) < 0)

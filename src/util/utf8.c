@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* How a character of 1 to 4 bytes begins, and the smallest one that needs so many bytes. */
+/* The beginnings of characters of 1 to 4 bytes, and the smallest character with so many bytes. */
 static const struct {
         uint8_t mask, mark;
         uint32_t least;
@@ -39,7 +39,7 @@ size_t utf8_sequence(const uint8_t *bytes, size_t n, uint32_t *ret_c)
 
 size_t utf8_decode(const char *text, uint32_t *ret_c)
 {
-        /* The NUL is not a byte that continues a character: nothing after it is read. */
+        /* The NUL does not continue a character, so nothing after it is read. */
         return *text ? utf8_sequence((const uint8_t *)text, N_FORMS, ret_c) : 0;
 }
 

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The character at the start of the N bytes at BYTES: its size, or 0 if there is none. */
+/* The size of the character at the start of the N bytes at BYTES, or 0 if there is none. */
 size_t utf8_sequence(const uint8_t *bytes, size_t n, uint32_t *ret_c);
 /* The same for a text that ends with a NUL; 0 at its end, too. */
 size_t utf8_decode(const char *text, uint32_t *ret_c);
-/* Is all of the N bytes valid, without a NUL in it? Fast where most of it is ASCII. */
+/* True if all N bytes are valid, without a NUL. Fast for texts that are mostly ASCII. */
 bool utf8_is_text(const char *text, size_t n);
