@@ -13,7 +13,7 @@
 
 #define PAGE UINT64_C(4096)
 
-/* Bytes in which the first metadata are: after the header. */
+/* Bytes, after the header, that contain the first metadata. */
 #define MAX_BEGIN (1u << 20)
 
 typedef enum CollectEvent {
@@ -22,7 +22,7 @@ typedef enum CollectEvent {
         _COLLECT_EVENT_MAX,
 } CollectEvent;
 
-/* With the names that the recorder has for them. */
+/* With the recorder's names. */
 static const PerfWriterEvent EVENTS[_COLLECT_EVENT_MAX] = {
         [COLLECT_CPU] = {"cpu",
                          {.type = PERF_TYPE_SOFTWARE,
@@ -41,15 +41,15 @@ typedef struct Collect {
         NettraceReader *reader;   /* owned */
         RecorderSymbols *symbols; /* borrowed */
         GHashTable *names;        /* owned: pid -> owned name of the process */
-        GHashTable *threads;      /* owned: tid -> pid, of those that have a name */
+        GHashTable *threads;      /* owned: tid -> pid, of threads with a name */
         GHashTable *files;        /* owned: id of metadata -> owned ImageIdentity */
         ImageFiles *images;       /* owned */
-        uint64_t begin;           /* ns, of the recording */
+        uint64_t begin;           /* ns; of the recording */
         uint64_t sample_ns;
         uint64_t n_samples, n_lost;
 } Collect;
 
-/* Does the table have events of the recorder? */
+/* Notes whether the table has events of the recorder. */
 static void counts_note_universal(const EventCounts *counts, void *data)
 {
         bool *ret = data;
@@ -76,7 +76,7 @@ bool collect_is(int fd)
         return is_universal;
 }
 
-/* The recorder gives the time of its begin to all that was there before. */
+/* The recorder gives everything from before the time of its begin. */
 static uint64_t collect_time(const Collect *collect, const Record *record)
 {
         return record->time <= collect->begin ? 0 : record->time;
@@ -107,7 +107,7 @@ static void collect_take_process(Collect *collect, const Record *record)
         g_hash_table_replace(collect->threads, GINT_TO_POINTER(pid), GINT_TO_POINTER(pid));
 }
 
-/* The pid may be used again. */
+/* The pid may be reused. */
 static void collect_take_exit(Collect *collect, const Record *record)
 {
         const int32_t pid = record->process.pid;
@@ -130,7 +130,7 @@ static void collect_take_metadata(Collect *collect, const Record *record)
                                      g_memdup2(&identity, sizeof(identity)));
 }
 
-/* Memory that never has code; the recorder notes what is not executable, too. */
+/* Memory that never has code; the recorder also reports memory that is not executable. */
 static bool path_is_of_data(const char *path)
 {
         static const char *const BEGINS[] = {"[heap", "[stack", "[vvar"};
@@ -154,7 +154,7 @@ static void collect_take_mapping(Collect *collect, const Record *record)
         PerfWriterMapping mapping = {
                 .pid = record->process.pid,
                 .start = record_u64(record, FIELD_StartAddress),
-                /* Some versions of the recorder have the last address instead. */
+                /* Some versions of the recorder write the last address. */
                 .end = end % PAGE == PAGE - 1 ? end + 1 : end,
                 .offset = record_u64(record, FIELD_FileOffset),
                 .time = collect_time(collect, record),
@@ -162,7 +162,7 @@ static void collect_take_mapping(Collect *collect, const Record *record)
                 .path = path,
         };
 
-        /* The kernel's is in each process. */
+        /* Mappings of the kernel are in each process. */
         if (mapping.start >> 63 || mapping.end <= mapping.start || path_is_of_data(path))
                 return;
         if (identity && identity->kind == IMAGE_ELF) {
@@ -184,7 +184,7 @@ static void collect_take_symbol(Collect *collect, const Record *record)
                              name->n);
 }
 
-/* The file has names of processes only: a thread has its process's. */
+/* The file has no names of threads: a thread has the name of its process. */
 static void collect_name_thread(Collect *collect, int32_t pid, int32_t tid)
 {
         const char *name = g_hash_table_lookup(collect->names, GINT_TO_POINTER(pid));
@@ -215,7 +215,7 @@ static void collect_take_sample(Collect *collect, const NettraceUniversal *event
                 .n_addresses = event->n_addresses,
         };
 
-        /* A CPU without work. */
+        /* An idle CPU. */
         if (sample.pid <= 0)
                 return;
         collect->n_samples++;
@@ -223,7 +223,7 @@ static void collect_take_sample(Collect *collect, const NettraceUniversal *event
         perf_writer_add_sample(&collect->writer, &sample);
 }
 
-/* A NettraceUniversalFn. */
+/* NettraceUniversalFn. */
 static void collect_take(void *data, const NettraceUniversal *event)
 {
         static const struct {
@@ -258,7 +258,7 @@ static void collect_take(void *data, const NettraceUniversal *event)
                         collect_take_sample(collect, event, kind);
 }
 
-/* What the reader has besides. */
+/* Skips the reader's other items. */
 static void collect_drain(Collect *collect)
 {
         NettraceItem item;
@@ -270,7 +270,7 @@ static void collect_drain(Collect *collect)
                         collect->n_lost += gap.count;
 }
 
-/* Reads to the end, or to the damage, which goes to RET_REPORT. */
+/* Reads to the end, or to damage, which RET_REPORT gets. */
 static bool collect_read(Collect *collect, NettraceFile *file, int (*stops)(void),
                          CollectReport *ret_report, GError **error)
 {

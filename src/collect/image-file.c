@@ -12,21 +12,21 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* Files that are looked into; of more nothing is known. */
+/* Files that are opened; further ones have no identity. */
 #define MAX_FILES 65536u
 
-/* A file that was looked for. */
+/* The result of looking for a file. */
 typedef struct KnownImage {
         uint8_t guid[16]; /* of its PDB */
         dev_t device;
-        ino_t inode; /* PERF_WRITER_NO_INODE: it is not here */
+        ino_t inode; /* PERF_WRITER_NO_INODE: not on this machine */
 } KnownImage;
 
 struct ImageFiles {
         GHashTable *by_path; /* owned: owned path -> owned KnownImage */
 };
 
-/* Bytes of hexadecimal digits; how many, at most N. */
+/* Reads bytes of hexadecimal digits; returns their number, at most N. */
 static unsigned digits_read(const char *digits, uint8_t *ret, unsigned n)
 {
         unsigned i;
@@ -79,7 +79,8 @@ void image_files_free(ImageFiles *files)
         g_free(files);
 }
 
-/* Is the file at PATH, in the root directory of PID, the one? PID 0: in our own. */
+/* True if the file at PATH, in the root directory of PID, is the recorded one. PID 0: in our own
+ * root directory. */
 static bool image_file_find(KnownImage *ret, int32_t pid, const char *path,
                             const ImageIdentity *identity)
 {
@@ -103,7 +104,7 @@ static const KnownImage *image_files_get(ImageFiles *files, const ImageIdentity 
         static const KnownImage NOT_KNOWN = {.inode = PERF_WRITER_NO_INODE};
         KnownImage *file = g_hash_table_lookup(files->by_path, mapping->path);
 
-        /* Another build may have been at the path before. */
+        /* Another build can have been at the path before. */
         if (file)
                 return !memcmp(file->guid, identity->guid, sizeof(file->guid)) ? file : &NOT_KNOWN;
         if (!identity->has_guid || g_hash_table_size(files->by_path) >= MAX_FILES)

@@ -2,11 +2,10 @@
 #pragma once
 
 /*
- * Image file: which file a recorder had mapped, by what it notes of the file
+ * Image file: finds the file that a recorder had mapped, by the identity in the recording
  *
- * The recorder notes neither device nor inode. An assembly is the one that was mapped if its PDB
- * has the GUID that the recorder noted; that it was not changed since is compared later, as for
- * perf.
+ * The recorder writes neither device nor inode. An assembly is the mapped one if its PDB has the
+ * recorded GUID; a later change is noticed by comparing times, as with perf.
  */
 
 #include "perfdata/perf-writer.h"
@@ -18,13 +17,13 @@ typedef enum ImageKind {
 
 typedef struct ImageIdentity {
         ImageKind kind;
-        uint8_t n_build_id; /* of ELF; 0: it has none */
+        uint8_t n_build_id; /* of ELF; 0: none */
         uint8_t build_id[20];
         bool has_guid;    /* of PE */
         uint8_t guid[16]; /* of its PDB, in the image's order of bytes */
 } ImageIdentity;
 
-/* TEXT: the JSON of an event ProcessMappingMetadata. False: it says nothing about the file. */
+/* TEXT: the JSON of an event ProcessMappingMetadata. False: it has no identity of the file. */
 bool image_identity_read(ImageIdentity *ret, const char *text);
 
 typedef struct ImageFiles ImageFiles;
@@ -32,6 +31,7 @@ typedef struct ImageFiles ImageFiles;
 ImageFiles *image_files_new(void);
 void image_files_free(ImageFiles *files);
 
-/* Sets device and inode of MAPPING, an assembly's: the file is here, or PERF_WRITER_NO_INODE. */
+/* Sets device and inode of MAPPING, an assembly's; PERF_WRITER_NO_INODE: the file is not on this
+ * machine. */
 void image_files_identify(ImageFiles *files, const ImageIdentity *identity,
                           PerfWriterMapping *mapping);

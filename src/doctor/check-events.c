@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Checks of the process that was named: are its events switched on, and which clock do they have?
- */
+/* Checks of the given process: whether its events are switched on, and their clock */
 
 #include "doctor/doctor.h"
 
 #include <string.h>
 
-/* What the runtimes from a version on can do without LTTng; the newest first. */
+/* Abilities of runtimes without LTTng, from a version on; the newest first. */
 static const struct {
         unsigned major;
         const char *text;
@@ -28,7 +26,7 @@ static const char *runtime_ability(const char *version)
         return ABILITIES[i].text;
 }
 
-/* Names need LTTng's provider, or this. */
+/* Names need LTTng's provider, or an open port. */
 static void check_open_port(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Checks of the process that was named: its runtime, and what that has loaded
- */
+/* Checks of the given process: its runtime, and the files that it has loaded */
 
 #include "doctor/doctor.h"
 
@@ -64,8 +62,8 @@ void check_process(const Doctor *doctor, Finding *finding)
         }
 }
 
-/* Of a finding that prevents events by LTTng: no problem where the diagnostic port can give them.
- */
+/* The status of a finding that prevents events by LTTng: no problem if the diagnostic port can
+ * provide them. */
 static FindingStatus lttng_status(const Doctor *doctor)
 {
         return doctor->is_by_eventpipe || doctor->inspection.facts.has_port ? FINDING_NOTE
@@ -113,16 +111,14 @@ void check_runtime(const Doctor *doctor, Finding *finding)
                             "it is not a .NET process: it has no libcoreclr.so");
 }
 
-/*
- * From LTTng 2.15 on no program with the library of 2.12 and before can register, and nothing is
- * logged anywhere: only the name of the socket shows it.
- */
+/* From LTTng 2.15 on, no program with the library of 2.12 or before can register, and nothing is
+ * logged: only the name of the socket shows this. */
 static bool library_is_too_old(const Doctor *doctor, const char *wanted)
 {
         return doctor->sessiond.app_abi > LAST_OLD_ABI && !strcmp(wanted, DEFAULT_LIBRARY);
 }
 
-/* Where the library comes from: in the packages of Debian, and of Alpine, which has musl. */
+/* The command that installs the library, for Debian and for Alpine, which has musl. */
 static char *library_fix(const Doctor *doctor, const char *wanted, const char *attach)
 {
         const char *where = doctor->pid ? " in its root directory" : "";
@@ -131,7 +127,7 @@ static char *library_fix(const Doctor *doctor, const char *wanted, const char *a
                 return g_strdup_printf("sudo apt install liblttng-ust%s%s: see LIBRARY in "
                                        "clrsym-doctor(1)",
                                        strrchr(wanted, '.') + 1, where);
-        /* Alpine has no package with the old library any more. */
+        /* Alpine no longer has a package with the old library. */
         if (!strcmp(wanted, DEFAULT_LIBRARY))
                 return g_strdup(attach);
         return g_strdup_printf("apk add lttng-ust%s: see LIBRARY in clrsym-doctor(1)", where);
@@ -159,7 +155,7 @@ static void library_set_finding(const Doctor *doctor, Finding *finding, const ch
                                       : "which is not installed");
 }
 
-/* Without a process: for a runtime as Microsoft builds it. */
+/* Without a process: for Microsoft's builds of the runtime. */
 static void check_library_here(const Doctor *doctor, Finding *finding)
 {
         FD_AUTO int root = rootfs_open_root(0);
@@ -184,7 +180,7 @@ void check_library(const Doctor *doctor, Finding *finding)
                                     facts->has_newer_library);
 }
 
-/* No problem where its events come another way. */
+/* No problem if the events come in another way. */
 static void lost_set_finding(const Doctor *doctor, Finding *finding)
 {
         const bool is_served = doctor->is_attached || doctor->n_live > 0;
@@ -241,7 +237,7 @@ static bool sessiond_has_provider(const SessiondState *sessiond, int64_t vpid)
         return false;
 }
 
-/* Why the session daemon that we talk to does not know the process. */
+/* Why the session daemon does not know the process. */
 static void unregistered_set_finding(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
@@ -288,7 +284,7 @@ void check_registered(const Doctor *doctor, Finding *finding)
         if (!doctor_has_runtime(doctor) || !facts->has_provider || facts->has_lost_tracepoints ||
             !doctor->sessiond.report.has_daemon)
                 return;
-        /* In a pid namespace of its own it may be known by the pid that the session daemon sees. */
+        /* In a pid namespace of its own, it can have another pid for the session daemon. */
         if (!sessiond_has_provider(&doctor->sessiond, facts->vpid) &&
             !sessiond_has_provider(&doctor->sessiond, doctor->pid))
                 unregistered_set_finding(doctor, finding);

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #define VIEWERS_TIMEOUT_S 5
-/* Bytes of an event in the buffers: a method's load with its names has some hundred. */
+/* Bytes of an event in the buffers: a load of a method with its names has some hundred. */
 #define BYTES_PER_EVENT 300
 #define MAX_BUFFER_SIZE (UINT64_C(64) << 20)
-/* An event must fit into a sub-buffer, and one of the runtime's has up to 64 KiB. */
+/* An event must fit into a sub-buffer, and events of the runtime have up to 64 KiB. */
 #define MIN_BUFFER_SIZE (UINT64_C(128) << 10)
 
 static const char *session_name(const Doctor *doctor)
@@ -62,7 +62,7 @@ static const SessiondChannel *session_channel(const Doctor *doctor)
         return NULL;
 }
 
-/* There is no session daemon that we may talk to, but the process may have one. */
+/* We may not talk to a session daemon, but the process may have one. */
 static void no_sessiond_set_finding(const Doctor *doctor, Finding *finding)
 {
         const Inspection *inspection = &doctor->inspection;
@@ -193,10 +193,7 @@ void check_events(const Doctor *doctor, Finding *finding)
                     "the session has no %s", missing->str);
 }
 
-/*
- * The command that replaces the session, for settings that only a new one can have. The caller
- * frees it.
- */
+/* The command that replaces the session, for settings of new sessions only. The caller frees it. */
 static char *session_restart_command(const Doctor *doctor, const char *options)
 {
         g_autoptr(SessionSettings) settings = session_control_find(session_name(doctor), NULL);
@@ -207,7 +204,7 @@ static char *session_restart_command(const Doctor *doctor, const char *options)
                                   settings ? "clrsym session stop" : "lttng destroy", name,
                                   session_settings_is_name(name) ? " --name " : "",
                                   session_settings_is_name(name) ? name : "");
-        /* The old trace stays where it is. */
+        /* The old trace stays. */
         if (!session_is_live(doctor) && *path) {
                 g_autofree char *new_path = g_strconcat(path, "-new", NULL);
                 g_autofree char *quoted = g_shell_quote(new_path);
@@ -250,7 +247,7 @@ void check_contexts(const Doctor *doctor, Finding *finding)
                     "the session's events lack the contexts %s", missing->str);
 }
 
-/* Bytes of a sub-buffer with which nothing would have been lost, had all events come at once. */
+/* Bytes of a sub-buffer that would have been enough, even for all events at once. */
 static uint64_t channel_better_size(const SessiondChannel *channel)
 {
         uint64_t size = (uint64_t)channel->buffer_size, n = (uint64_t)channel->n_buffers;
@@ -302,7 +299,7 @@ void check_relay(const Doctor *doctor, Finding *finding)
                             "the session's lttng-relayd is gone, and with it the session");
 }
 
-/* How many viewers the relay daemon has for a session; -1: not known. */
+/* The number of viewers of a session at the relay daemon; -1: not known. */
 static int session_n_viewers(uint16_t port, const char *session)
 {
         g_autofree char *url = g_strdup_printf("url=\"net://127.0.0.1:%u\"", port), *output = NULL;
@@ -327,7 +324,7 @@ static int session_n_viewers(uint16_t port, const char *session)
         return count ? (int)g_ascii_strtoll(count + strlen("client-count: "), NULL, 10) : -1;
 }
 
-/* No feeder of ours is known. N: viewers of the relay daemon, or -1. */
+/* No feeder of clrsym is known. N: the number of viewers, or -1. */
 static void viewers_set_finding(const Doctor *doctor, Finding *finding, int n, const char *fix)
 {
         const char *name = session_name(doctor);
@@ -349,7 +346,7 @@ static void viewers_set_finding(const Doctor *doctor, Finding *finding, int n, c
                         name);
 }
 
-/* The phases that a feeder reports: how good each is, and what fixes it. */
+/* The phases of a feeder, with their status and fix. */
 static const struct {
         FindingStatus status;
         const char *text, *fix;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Checks of what is installed on this machine, and of what runs there
- */
+/* Checks of the programs that are installed, and that run, on this machine */
 
 #include "doctor/doctor.h"
 #include "util/build-tree.h"
@@ -17,7 +15,7 @@
 #define BABELTRACE_TIMEOUT_S 10
 /* Its members see all processes. */
 #define GROUP "clrsym"
-/* Above that, users may not even sample their own processes. */
+/* Above this value, users may not even sample their own processes. */
 #define MAX_PARANOID 2
 #define PARANOID     "/proc/sys/kernel/perf_event_paranoid"
 

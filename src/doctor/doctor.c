@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For clrsymd, and for the holder of attachments, to answer. */
+/* Timeout of clrsymd, and of the holder. */
 #define DAEMON_TIMEOUT_S 5
 
 #define FEEDERS      "clrsym_feeders"
@@ -18,12 +18,12 @@
 /* The start of a process is known to a clock tick; its first event is later. */
 #define START_SLACK_S 0.02
 
-/* What the child that asks the daemon reports. */
+/* The report of the child that asks the daemon. */
 typedef struct DaemonReport {
-        char *version;  /* owned; NULL: it does not answer */
-        char *error;    /* owned or NULL */
-        double start;   /* of the process, in s of CLOCK_MONOTONIC; not reported */
-        int64_t n_live; /* bodies of the process that the daemon knows to be alive; -1: unknown */
+        char *version;     /* owned; NULL: it does not answer */
+        char *error;       /* owned or NULL */
+        double start;      /* of the process, in s of CLOCK_MONOTONIC; not reported */
+        int64_t n_live;    /* living bodies of the process that the daemon knows; -1: unknown */
         int64_t n_feeders; /* -1: unknown; the same below */
         int64_t n_later;   /* events of a later version */
 } DaemonReport;
@@ -48,7 +48,7 @@ static int daemon_take_version(const char *parameters, size_t n, void *data)
         return 0;
 }
 
-/* A process of that pid that runs, and had no event before ours was started, is ours. */
+/* A running process with that pid, without an event before the start of ours, is ours. */
 static int daemon_take_processes(const char *parameters, size_t n, void *data)
 {
         json_auto_t *reply = json_loadb(parameters, n, 0, NULL);
@@ -96,7 +96,7 @@ static void daemon_ask(clrsym *handle, pid_t pid, DaemonReport *report)
         if (clrsym_call(handle, "org.varlink.service.GetInfo", NULL, 0, 0, daemon_take_version,
                         report) < 0)
                 report->error = g_strdup(clrsym_message(handle));
-        /* These may fail: the daemon need not know the process, nor may everybody ask. */
+        /* These calls may fail: the daemon may not know the process, and not every user may ask. */
         (void)clrsym_call(handle, "Metrics", NULL, 0, 0, daemon_take_metrics, report);
         if (pid)
                 (void)clrsym_call(handle, "ListProcesses", process, CLRSYM_MORE, 0,
@@ -148,7 +148,7 @@ static void doctor_read_daemon(Doctor *doctor)
         doctor->n_later = report.n_later;
 }
 
-/* In a child, too. Writes how the process is attached; nothing: it is not. */
+/* In a child, too. Writes the process's attachment; nothing: there is none. */
 static void holder_write_report(int fd, void *data)
 {
         const Doctor *doctor = data;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Doctor: what the checks of `clrsym doctor` look at, and the checks
- */
+/* Doctor: the checks of `clrsym doctor`, and their facts */
 
 #include "doctor/finding.h"
 #include "doctor/inspection.h"
@@ -21,10 +19,10 @@ typedef struct Doctor {
         char *daemon_version; /* owned; NULL: clrsymd does not answer */
         char *daemon_error;   /* owned or NULL */
         int64_t n_feeders;    /* of clrsymd; -1: unknown; the same below */
-        int64_t n_later;      /* events of a later version that it got */
-        int64_t n_live;   /* bodies of the process that clrsymd knows to be alive; -1: unknown */
-        bool is_attached; /* the process is, by clrsym attach */
-        bool is_by_eventpipe; /* the same, so that it needs no LTTng */
+        int64_t n_later;      /* events of a later version that clrsymd got */
+        int64_t n_live;       /* living bodies of the process that clrsymd knows; -1: unknown */
+        bool is_attached;     /* the process is, by clrsym attach */
+        bool is_by_eventpipe; /* by its diagnostic port, so that it needs no LTTng */
 } Doctor;
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid);
@@ -35,7 +33,7 @@ bool doctor_is_inspected(const Doctor *doctor);
 /* True if it has a runtime of separate files, which can load an LTTng provider. */
 bool doctor_has_runtime(const Doctor *doctor);
 
-/* A check. FINDING is empty; if it stays so, the check does not apply. */
+/* A check. FINDING is empty; if it remains empty, the check does not apply. */
 typedef void (*CheckFn)(const Doctor *doctor, Finding *finding);
 
 /* In check-system.c. */

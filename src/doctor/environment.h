@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Environment: the variables that a process was started with, as its runtime reads them
- */
+/* Environment: the variables with which a process was started, as its runtime reads them */
 
 #include <glib.h>
 #include <stdbool.h>
@@ -24,6 +22,6 @@ const char *environment_get(const Environment *environment, const char *name);
 /* A setting of the runtime: DOTNET_NAME, or else COMPlus_NAME. */
 const char *environment_get_setting(const Environment *environment, const char *name);
 
-/* As the runtime reads them: the first as a decimal number, the second as a hexadecimal one. */
+/* In the runtime's way: the first is a decimal number, the second a hexadecimal one. */
 bool environment_is_lttng_off(const Environment *environment);
 bool environment_is_event_log_on(const Environment *environment);

@@ -10,14 +10,14 @@
 typedef enum FindingStatus {
         FINDING_OK,
         FINDING_PROBLEM, /* prevents names */
-        FINDING_NOTE,    /* does not, but is worth knowing */
+        FINDING_NOTE,    /* does not prevent names, but is worth knowing */
         FINDING_UNKNOWN, /* cannot be determined; nothing is guessed */
         _FINDING_STATUS_MAX,
 } FindingStatus;
 
 typedef struct Finding {
         FindingStatus status;
-        char *text; /* owned: one line, not escaped: parts of it may come from other programs */
+        char *text; /* owned: one line, not escaped: other programs can have chosen parts of it */
         char *fix;  /* owned: a command, or what to do; NULL: nothing */
 } Finding;
 

@@ -27,7 +27,7 @@
 
 #define CORECLR  "libcoreclr.so"
 #define PROVIDER "libcoreclrtraceptprovider.so"
-/* What the provider needs; the version of its interface follows. */
+/* The library of the provider; the version of its interface follows. */
 #define LIBRARY "liblttng-ust.so."
 #define NEWER   LIBRARY "1"
 
@@ -80,7 +80,7 @@ static const JsonMember MEMBERS[] = {
 };
 static const JsonStruct FACTS = {sizeof(InspectionFacts), MEMBERS, G_N_ELEMENTS(MEMBERS)};
 
-/* What the child has at hand. */
+/* The child's state. */
 typedef struct Inspector {
         pid_t pid;
         Target target;
@@ -97,7 +97,7 @@ static bool inspector_fail(Inspector *inspector, InspectionState state, const ch
         return false;
 }
 
-/* False: the facts have the state, and the reason. */
+/* False: the facts have the state and the reason. */
 static bool inspector_open(Inspector *inspector)
 {
         g_autofree char *link = g_strdup_printf("/proc/%d/root", (int)inspector->pid);
@@ -128,7 +128,7 @@ static bool inspector_open(Inspector *inspector)
         return true;
 }
 
-/* "liblttng-ust.so.0", as the provider's file names it; NULL: it names none. */
+/* "liblttng-ust.so.0", from the provider's file; NULL: none. */
 static char *provider_find_library(GBytes *provider)
 {
         gsize n, i;
@@ -187,7 +187,7 @@ static void inspector_read_program(Inspector *inspector)
         facts->is_native_aot = program == TARGET_PROGRAM_COMPILED;
 }
 
-/* The kernel takes connections to a stopped process, too. So the runtime itself has to answer. */
+/* The kernel accepts connections to a stopped process, too. So the runtime itself must answer. */
 static bool inspector_ask_runtime(Inspector *inspector, gint64 deadline, GError **error)
 {
         FD_AUTO int fd = port_connect(&inspector->target, deadline, error);
@@ -324,7 +324,7 @@ bool inspection_is_over(const Inspection *inspection)
         return inspection->pidfd < 0 || poll(&fd, 1, 0) != 0;
 }
 
-/* Takes the facts that the child wrote: OUTPUT, which may be anything. */
+/* Takes the facts that the child wrote; OUTPUT can be anything. */
 static void inspection_take(Inspection *inspection, const char *output)
 {
         json_auto_t *value = json_loads(output, 0, NULL);

@@ -78,7 +78,7 @@ static json_t *json_from_structs(const JsonStruct *type, const GPtrArray *struct
         return array;
 }
 
-/* NULL: the member is left out. */
+/* NULL: the member is omitted. */
 static json_t *json_from_member(const JsonMember *member, const void *from)
 {
         const void *at = member_of(member, from);

@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * JSON struct: a struct with a table of its members, from which it is written as a JSON object and
- * read back
+ * JSON struct: converts a struct to a JSON object and back, by a table of its members
  *
- * A child that looks at what may hang hands its results to its parent in this form.
+ * A child that does work that can hang hands its results to its parent in this form.
  */
 
 #include <glib.h>

@@ -7,17 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A guess: mappings that cover each other, of which the last one counts. */
+/* A guess: mappings that overlap, of which the last one counts. */
 #define MAX_COVERED 4096u
 
-/* ns after the record of an execution: the call of the old program that executes the new one has
- * not returned, and its caller is in the old program. */
+/* ns after the record of an execution, in which the call of the old program that executes the new
+ * one has not returned, so that its caller is in the old program. */
 #define EXECUTION_NS UINT64_C(100000000)
 
-/* From parent to parent. */
+/* Maximum of steps from parent to parent. */
 #define MAX_PARENTS 32u
 
-/* The life of an address space begins: by a fork, with what the parent has, or by an execution. */
+/* The begin of an address space: by a fork, with the parent's mappings, or by an execution. */
 typedef struct SpaceBegin {
         uint64_t time;
         int32_t parent; /* 0: it is empty */
@@ -25,11 +25,11 @@ typedef struct SpaceBegin {
 
 typedef struct Space {
         GArray *mappings; /* of SpaceMapping; by BEGIN, once sorted */
-        GArray *ends;     /* of uint64_t: the highest end of the mappings up to each */
+        GArray *ends;     /* of uint64_t: for each mapping, the highest end up to it */
         GArray *begins;   /* of SpaceBegin; by time, once sorted */
         bool is_sorted;
         char name[THREAD_NAME_SIZE]; /* of the process; "": not known */
-        uint64_t named;              /* when it had that name */
+        uint64_t named;              /* the time of that name */
 } Space;
 
 static void space_free(void *data)
@@ -136,7 +136,7 @@ typedef struct MmapRecord {
         uint64_t address, size, offset;
 } MmapRecord;
 
-/* What PERF_RECORD_MMAP2 has after that. */
+/* The rest of PERF_RECORD_MMAP2. */
 typedef struct Mmap2Rest {
         union {
                 struct {
@@ -227,7 +227,7 @@ static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_head
 {
         ForkRecord fork;
 
-        /* Else it is a thread that was made. */
+        /* Else the record is of a new thread. */
         if (fork_record_read(&fork, record) && fork.pid != fork.parent)
                 spaces_add_begin(spaces, (int32_t)fork.pid, (int32_t)fork.parent, time);
 }
@@ -303,7 +303,7 @@ static void space_sort(Space *space)
         space->is_sorted = true;
 }
 
-/* What was mapped last at ADDRESS, from FIRST to LAST. */
+/* The last mapping with ADDRESS, from FIRST to LAST. */
 static const SpaceMapping *space_find(const Space *space, uint64_t address, uint64_t first,
                                       uint64_t last)
 {
@@ -340,7 +340,7 @@ static Space *spaces_find(AddressSpaces *spaces, int32_t pid)
         return spaces->last;
 }
 
-/* The last begin up to TIME; all zeros: the recording does not have it. */
+/* The last begin up to TIME; all zeros: not recorded. */
 static SpaceBegin space_begin(Space *space, uint64_t time)
 {
         guint i;

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * AddressSpaces: which file was mapped executable where, in each process, at a time
+ * AddressSpaces: the executable mappings of each process, by time
  *
- * From perf's records of mappings, forks and executions, which come in no order of time: all are
- * taken before the first question. A child has its parent's mappings of the time of the fork. The
- * kernel reports no end of a mapping: a later one hides it.
+ * They come from perf's records of mappings, forks and executions, which are not in order of time:
+ * all must be taken before the first question. A child has its parent's mappings of the time of the
+ * fork. The kernel reports no end of a mapping: a later one hides it.
  *
- * Memory is bounded: what comes after SPACE_MAX_MAPPINGS mappings is left out.
+ * Memory is bounded: mappings after SPACE_MAX_MAPPINGS are left out.
  */
 
 #include <glib.h>
@@ -19,10 +19,10 @@
 #define SPACE_MAX_MAPPINGS (1u << 21)
 #define SPACE_MAX_FILES    (1u << 18)
 
-/* A file as the kernel names it. */
+/* A file, as the kernel identifies it. */
 typedef struct MappedFile {
         uint32_t major, minor;
-        uint64_t inode;     /* 0: in no file, or not known */
+        uint64_t inode;     /* 0: no file, or not known */
         uint8_t n_build_id; /* 0: perf recorded the device and inode; else they are 0 */
         uint8_t build_id[20];
         int32_t pid; /* a process that has mapped it */
@@ -32,12 +32,12 @@ typedef struct MappedFile {
 
 typedef struct SpaceMapping {
         uint64_t begin, end; /* addresses, END is excluded */
-        uint64_t offset;     /* in the file, of BEGIN */
+        uint64_t offset;     /* offset of BEGIN in the file */
         uint64_t time;       /* ns of perf's clock; 0: before the recording began */
-        uint32_t file;       /* number */
+        uint32_t file;       /* number of the file */
 } SpaceMapping;
 
-/* A file in memory, as PERF_RECORD_MMAP or PERF_RECORD_MMAP2 has it. */
+/* The file of a mapping, from PERF_RECORD_MMAP or PERF_RECORD_MMAP2. */
 typedef struct MappingRecord {
         int32_t pid; /* KERNEL_PID: of the kernel */
         uint64_t address, size, offset;
@@ -51,38 +51,37 @@ typedef struct MappingRecord {
 
 #define KERNEL_PID (-1)
 
-/* False: it is not such a record, or it is damaged. */
+/* False: another record, or a damaged one. */
 bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *record);
 
 typedef struct AddressSpaces {
         GHashTable *spaces;   /* owned: by pid */
         GHashTable *files;    /* owned: of MappedFile, also its key */
         GPtrArray *by_number; /* borrowed MappedFiles */
-        unsigned n_mappings;  /* and forks, executions and names */
+        unsigned n_mappings;  /* with forks, executions and names */
         int32_t last_pid;     /* of the last question */
-        struct Space *last;   /* borrowed: of that process; NULL: none was asked for */
+        struct Space *last;   /* borrowed: of that process; NULL: no question yet */
 } AddressSpaces;
 
 AddressSpaces *address_spaces_new(void);
 void address_spaces_free(AddressSpaces *spaces);
 
-/* Takes a record that is not a sample; what it does not need is ignored. */
+/* Takes a record that is not a sample; ignores others than those above. */
 void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *record,
                          uint64_t time);
 
-/* The same of a mapping that is executable, and was made at TIME. */
+/* Adds an executable mapping, made at TIME. */
 void address_spaces_add(AddressSpaces *spaces, const MappingRecord *mapping, uint64_t time);
 
 /* The mapping at ADDRESS of process PID at TIME; NULL: none is known. Valid until the next take. */
 const SpaceMapping *address_spaces_find(AddressSpaces *spaces, int32_t pid, uint64_t time,
                                         uint64_t address);
 
-/* The same in the program that process PID was before it executed another one, if that was a moment
- * ago. */
+/* The mapping in the program that process PID was before an execution a moment ago. */
 const SpaceMapping *address_spaces_find_executor(AddressSpaces *spaces, int32_t pid, uint64_t time,
                                                  uint64_t address);
 
-/* The name of process PID, as it was last; NULL: it is not known. */
+/* The last name of process PID; NULL: not known. */
 const char *address_spaces_name(const AddressSpaces *spaces, int32_t pid);
 
 const MappedFile *address_spaces_file(const AddressSpaces *spaces, uint32_t number);

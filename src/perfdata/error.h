@@ -5,8 +5,8 @@
 
 typedef enum PerfDataErrorCode {
         PERFDATA_ERROR_SYSTEM,  /* a file cannot be read or written */
-        PERFDATA_ERROR_DAMAGED, /* it is not what perf record writes */
-        PERFDATA_ERROR_UNKNOWN, /* it has what is not understood here */
+        PERFDATA_ERROR_DAMAGED, /* it has not the form that perf record writes */
+        PERFDATA_ERROR_UNKNOWN, /* it has parts that are not supported here */
 } PerfDataErrorCode;
 
 #define PERFDATA_ERROR perfdata_error_quark()

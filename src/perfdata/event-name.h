@@ -11,9 +11,9 @@
 /* The name that clrsym record gives the event of threads that lose their CPU. */
 #define OFF_CPU_EVENT "off-cpu"
 
-/* The name by the attributes, for files in which perf did not note it, as those of a recording that
- * was killed. To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
+/* The name by the attributes, for files without perf's names, such as a recording that was killed.
+ * To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
 char *event_name_of_attr(const struct perf_event_attr *attr);
 
-/* Whether the event is "name", or that with modifiers: "cpu-clock:u" is "cpu-clock". */
+/* True if the event is "name", also with modifiers: "cpu-clock:u" is "cpu-clock". */
 bool event_name_is(const char *event, const char *name);

@@ -15,7 +15,7 @@
 /* A record has at most 65,535 bytes. */
 #define WINDOW (1u << 20)
 
-/* Bits of attributes that later kernels have, and that change where a sample has its members. */
+/* Unknown bits are attributes of later kernels that change the layout of samples. */
 #define SAMPLE_TYPES_KNOWN ((UINT64_C(1) << 25) - 1)
 #define READ_FORMATS_KNOWN ((UINT64_C(1) << 5) - 1)
 
@@ -126,15 +126,14 @@ static bool data_read_attrs(PerfData *data, GError **error)
         return true;
 }
 
-/* The sections with features are after the records, and before them a row with the place of each.
- */
+/* The sections with features are after the records; a table before them has their places. */
 static bool data_read_features(PerfData *data, GError **error)
 {
         const PerfFileHeader *header = &data->header;
         uint64_t at = header->data.offset + header->data.size;
         unsigned number;
 
-        /* A recording that was killed has none. */
+        /* A recording that was killed has no features. */
         if (!header->data.size || !section_is_inside(&header->data, data->size))
                 return true;
         for (number = 0; number < PERF_FEATURE_MAX; number++) {
@@ -156,7 +155,7 @@ static bool data_read_features(PerfData *data, GError **error)
         return true;
 }
 
-/* A record that has the place of an attribute or a feature. */
+/* A record in place of an attribute or a feature. */
 static bool data_take_pipe_record(PerfData *data, const struct perf_event_header *record,
                                   GError **error)
 {
@@ -195,7 +194,7 @@ static bool data_take_pipe_record(PerfData *data, const struct perf_event_header
         return true;
 }
 
-/* perf writes all of them before the first record of the kernel, but for build ids. */
+/* perf writes all of them but build ids before the first record of the kernel. */
 static bool data_read_pipe(PerfData *data, GError **error)
 {
         const struct perf_event_header *record;
@@ -214,7 +213,7 @@ static bool data_read_pipe(PerfData *data, GError **error)
         return data->attrs->len > 0 || data_damaged(error, "it has no events");
 }
 
-/* Each event has the name that perf noted, or that of its type. */
+/* Each event has the name that perf wrote, or that of its type. */
 static void data_name_events(PerfData *data)
 {
         const GArray *names = data->features.names;
@@ -297,7 +296,7 @@ void perf_data_deinit(PerfData *data)
         perf_features_deinit(&data->features);
 }
 
-/* A recording that was killed has no size of its data: then all that follows is records. */
+/* A recording that was killed has no size of its data: then everything to the end is records. */
 static uint64_t data_end(const PerfData *data)
 {
         const PerfSection *section = &data->header.data;
@@ -307,7 +306,7 @@ static uint64_t data_end(const PerfData *data)
                        : data->size;
 }
 
-/* The window has N bytes from the next record on; less at the end of the records. */
+/* Reads N bytes from the next record on into the window; fewer at the end of the records. */
 static bool data_fill(PerfData *data, size_t n, size_t *ret_n, GError **error)
 {
         const uint64_t end = data_end(data);
@@ -328,7 +327,9 @@ static bool data_fill(PerfData *data, size_t n, size_t *ret_n, GError **error)
         return true;
 }
 
-/* The record at AT of N bytes; after a compressed record others can be anywhere. */
+/*
+ * Aligns the record at AT of N bytes, because records after a compressed one can be at any place.
+ */
 static const struct perf_event_header *data_aligned(PerfData *data, const uint8_t *at, size_t n)
 {
         if ((uintptr_t)at % sizeof(uint64_t) == 0)
@@ -339,7 +340,7 @@ static const struct perf_event_header *data_aligned(PerfData *data, const uint8_
         return (const struct perf_event_header *)(const void *)data->aligned;
 }
 
-/* The next record as the file has it. */
+/* The next record in the file. */
 static bool data_next_in_file(PerfData *data, const struct perf_event_header **ret_record,
                               GError **error)
 {
@@ -433,7 +434,7 @@ static const PerfAttr *data_event_of_id(const PerfData *data, uint64_t id)
         return i ? &g_array_index(data->attrs, PerfAttr, i - 1) : NULL;
 }
 
-/* Where samples have the id, in words; -1: they have none. */
+/* The place of the id in samples, in words; -1: none. */
 static int sample_id_word(uint64_t type)
 {
         static const uint64_t BEFORE[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
@@ -475,7 +476,7 @@ const struct perf_event_attr *perf_data_attr(const PerfData *data,
 bool perf_data_id(const PerfData *data, const struct perf_event_header *record,
                   PerfRecordId *ret_id)
 {
-        /* Members of the id after the time, which is at the end of a record. */
+        /* Members after the time in the id at the end of a record. */
         static const uint64_t AFTER[] = {PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
                                          PERF_SAMPLE_IDENTIFIER};
         const struct perf_event_attr *attr = &g_array_index(data->attrs, PerfAttr, 0).attr;

@@ -10,7 +10,7 @@ struct PerfInflater {
         ZSTD_DStream *stream;
         uint8_t *bytes; /* owned */
         size_t n, size; /* of bytes, in bytes */
-        size_t at;      /* of the next record */
+        size_t at;      /* place of the next record */
 };
 
 PerfInflater *perf_inflater_new(void)

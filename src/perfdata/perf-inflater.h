@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * PerfInflater: the records that perf record -z has compressed
+ * PerfInflater: the compressed records of perf record -z
  *
  * All compressed records of a file are one stream of zstd. A record can begin in one of them and
- * end in the next one. Memory: PERF_MAX_INFLATED bytes, what one compressed record may become.
+ * end in the next one. Memory: PERF_MAX_INFLATED bytes, the maximum of one compressed record.
  */
 
 #include <glib.h>
@@ -21,11 +21,11 @@ typedef struct PerfInflater PerfInflater;
 PerfInflater *perf_inflater_new(void);
 /* NULL is fine. */
 void perf_inflater_free(PerfInflater *inflater);
-/* From the begin of the stream again. */
+/* Continues with the begin of the stream. */
 void perf_inflater_rewind(PerfInflater *inflater);
 
 /* Takes the N bytes of a compressed record, once all records of the one before were taken. */
 bool perf_inflater_put(PerfInflater *inflater, const void *bytes, size_t n, GError **error);
-/* The next record, valid until the next put; NULL: the rest is in the next compressed record.
+/* The next record, valid until the next put; NULL: its rest is in the next compressed record.
  * False: the record has no valid size. */
 bool perf_inflater_next(PerfInflater *inflater, const struct perf_event_header **ret_record);

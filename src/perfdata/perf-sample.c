@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In a later linux/perf_event.h than the oldest one that this is built with. */
+/* Missing in older versions of linux/perf_event.h. */
 #define SAMPLE_BRANCH_COUNTERS (1u << 19)
 #define FORMAT_LOST            (1u << 4)
 
@@ -119,7 +119,7 @@ static void members_take_regs(Members *members, const struct perf_event_attr *at
         abi = members_take(members);
         if (abi == ABI_64)
                 sample->regs = members->record + members->at;
-        /* A thread of the kernel has none. */
+        /* Samples of threads of the kernel have none. */
         if (abi)
                 members_skip_words(members, (uint64_t)__builtin_popcountll(attr->sample_regs_user));
 }
@@ -138,7 +138,7 @@ static void members_take_stack(Members *members, PerfSample *sample)
         sample->stack_end = members->at;
 }
 
-/* The next member if BIT of the type is set, else OTHERWISE. */
+/* The next member if BIT of the type is set; else OTHERWISE. */
 static uint64_t members_take_if(Members *members, uint64_t type, uint64_t bit, uint64_t otherwise)
 {
         return type & bit ? members_take(members) : otherwise;

@@ -6,15 +6,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes of a record: its size has 16 bits. */
+/* Bytes of a chain: the size of a record has 16 bits. */
 #define MAX_CHAIN_BYTES 65000u
 #define MAX_PATH_BYTES  4096u
-/* As perf names anonymous memory. */
+/* perf's name of anonymous memory. */
 #define ANONYMOUS "//anon"
 /* Registers of a process of 64 bits. */
 #define ABI_64 2u
 
-/* An event, as the file has it. */
+/* An event in the file. */
 typedef struct FileEvent {
         struct perf_event_attr attr;
         PerfSection ids;
@@ -41,7 +41,7 @@ static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
                 writer->has_failed = fwrite(bytes, 1, n, writer->output) != n;
 }
 
-/* What the file has before its records, of which there are N_DATA bytes. */
+/* The part of the file before its records, which have N_DATA bytes. */
 static void writer_put_head(PerfWriter *writer, uint64_t n_data)
 {
         const uint64_t ids = sizeof(PerfFileHeader),
@@ -114,7 +114,7 @@ static void record_put_u64(GByteArray *record, uint64_t value)
         record_put(record, &value, sizeof(value));
 }
 
-/* A text with its NUL, up to a multiple of 8 bytes. */
+/* A text with its NUL, padded to a multiple of 8 bytes. */
 static void record_put_text(GByteArray *record, const char *text, size_t max)
 {
         static const uint8_t ZEROS[sizeof(uint64_t)];
@@ -130,7 +130,7 @@ static void record_put_thread(GByteArray *record, int32_t pid, int32_t tid)
         record_put(record, &tid, sizeof(tid));
 }
 
-/* What is at the end of each record that is not a sample: sample_id_all. */
+/* The end of each record that is not a sample: sample_id_all. */
 static void record_put_id(GByteArray *record, int32_t pid, int32_t tid, uint64_t time)
 {
         record_put_thread(record, pid, tid);
@@ -151,7 +151,7 @@ static void writer_put_record(PerfWriter *writer, uint32_t type, uint16_t misc)
         g_byte_array_set_size(writer->record, 0);
 }
 
-/* The kernel marks where its part begins and where the program's does. */
+/* The kernel's marks before its part and before the program's part. */
 static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
 {
         bool is_kernel = false;
@@ -167,7 +167,7 @@ static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
         }
 }
 
-/* Both members have the size of what follows, and the second one also how much of it is filled. */
+/* Both members have the size of their data, and the second one also the size of the used part. */
 static void record_put_copy(GByteArray *record, const PerfWriterSample *sample)
 {
         static const uint8_t ZEROS[sizeof(uint64_t)];

@@ -4,7 +4,7 @@
 /*
  * PerfWriter: a perf.data file, written record by record
  *
- * What is written is what PerfData reads.
+ * PerfData reads such files.
  */
 
 #include "perfdata/perf-data.h"
@@ -15,16 +15,16 @@
 #define PERF_WRITER_SAMPLE                                                                         \
         (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
          PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-/* Members that the samples of an event have, or have not. */
+/* Members that the samples of some events have. */
 #define PERF_WRITER_COPY (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* Bytes of a copy of a stack, at most: the size of a record has 16 bits. */
+/* Maximum of bytes of a copied stack: the size of a record has 16 bits. */
 #define PERF_WRITER_MAX_STACK 65024u
 
 typedef struct PerfWriterEvent {
         const char *name;
-        /* What the kernel would be asked for. The sample_type is PERF_WRITER_SAMPLE, with or
-         * without PERF_WRITER_COPY; all events have one clock. */
+        /* The attributes, as for the kernel. The sample_type is PERF_WRITER_SAMPLE, with or without
+         * PERF_WRITER_COPY; all events have one clock. */
         struct perf_event_attr attr;
 } PerfWriterEvent;
 
@@ -32,17 +32,15 @@ typedef struct PerfWriter {
         FILE *output;                  /* owned */
         const PerfWriterEvent *events; /* borrowed */
         unsigned n_events;
-        GByteArray *record; /* owned: the one that is made */
-        GByteArray *chain;  /* owned: of the sample that is written */
+        GByteArray *record; /* owned: the record that is made */
+        GByteArray *chain;  /* owned: the chain of the present sample */
         uint64_t reference_tod,
                 reference_clock; /* one moment, ns, by the time of day and the clock */
         bool has_failed;
 } PerfWriter;
 
-/*
- * FD is an empty file; it is copied. EVENTS are borrowed until the end. To be deinitialized in both
- * cases. False: errno says why.
- */
+/* FD is an empty file; it is duplicated. EVENTS are borrowed until the deinit. To be deinitialized
+ * in both cases. False: errno is set. */
 bool perf_writer_init(PerfWriter *ret, int fd, const PerfWriterEvent *events, unsigned n_events);
 void perf_writer_deinit(PerfWriter *writer);
 
@@ -53,8 +51,8 @@ typedef struct PerfWriterSample {
         uint64_t ip, time, period;
         const uint64_t *addresses; /* the leaf first */
         size_t n_addresses;
-        /* With PERF_WRITER_COPY: the registers of a process of 64 bits, and what is from the stack
-         * pointer on, PERF_WRITER_MAX_STACK bytes at most. */
+        /* With PERF_WRITER_COPY: the registers of a process of 64 bits, and the bytes from the
+         * stack pointer on, at most PERF_WRITER_MAX_STACK. */
         const uint64_t *registers;
         size_t n_registers;
         const uint8_t *stack;
@@ -63,26 +61,26 @@ typedef struct PerfWriterSample {
 
 void perf_writer_add_sample(PerfWriter *writer, const PerfWriterSample *sample);
 
-/* No file has it. */
+/* No file has this inode. */
 #define PERF_WRITER_NO_INODE UINT64_MAX
 
 typedef struct PerfWriterMapping {
         int32_t pid;
         uint64_t start, end; /* END is excluded */
-        uint64_t offset;     /* in the file */
+        uint64_t offset;     /* offset in the file */
         uint64_t time;       /* 0: before the recording */
-        uint8_t n_build_id;  /* 0: the file is known by device and inode */
+        uint8_t n_build_id;  /* 0: device and inode identify the file */
         uint8_t build_id[20];
         uint32_t major, minor;
-        uint64_t inode; /* 0: of no file; PERF_WRITER_NO_INODE: it is not known which file it is */
+        uint64_t inode;   /* 0: no file; PERF_WRITER_NO_INODE: the file is not identified */
         const char *path; /* empty: anonymous memory */
 } PerfWriterMapping;
 
 void perf_writer_add_mapping(PerfWriter *writer, const PerfWriterMapping *mapping);
-/* A thread has NAME from TIME on. IS_NEW: its process runs another program now, which has nothing
- * mapped yet. */
+/* A thread has NAME from TIME on. IS_NEW: its process runs another program now, without any
+ * mappings yet. */
 void perf_writer_add_name(PerfWriter *writer, int32_t pid, int32_t tid, uint64_t time,
                           const char *name, bool is_new);
 
-/* Writes what is after the records. False: errno says why something was not written. */
+/* Writes the part after the records. False: a write failed, and errno is set. */
 bool perf_writer_finish(PerfWriter *writer);

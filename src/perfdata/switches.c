@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/switches.h"
 
-/* The event of a thread, in the lowest bits of its time. */
+/* The kind of a thread's row, in the lowest bits of its time. */
 typedef enum SwitchKind {
         SWITCH_IN,
         SWITCH_OUT,
@@ -13,10 +13,10 @@ typedef enum SwitchKind {
 #define SWITCH_MASK ((UINT64_C(1) << SWITCH_BITS) - 1)
 
 struct Switches {
-        GHashTable *threads; /* int32_t tid -> owned GArray of uint64_t: time and kind, see above */
+        GHashTable *threads; /* int32_t tid -> owned GArray of uint64_t: time and kind */
         uint64_t n, max;
         uint64_t last;    /* time of the newest record */
-        uint64_t left_at; /* time of the oldest record that was left out; UINT64_MAX: none was */
+        uint64_t left_at; /* time of the oldest record that was left out; UINT64_MAX: none */
         bool is_sorted;
 };
 
@@ -98,7 +98,7 @@ static void switches_sort(Switches *switches)
         switches->is_sorted = true;
 }
 
-/* The first of ROWS that is not before KEY; their number: none is. */
+/* The first of ROWS at or after KEY; their number: none. */
 static guint switches_from(const GArray *rows, uint64_t key)
 {
         guint low = 0, high = rows->len;
@@ -127,7 +127,7 @@ WaitKind switches_find(Switches *switches, int32_t tid, uint64_t time, uint64_t 
         if (!rows || time > UINT64_MAX >> SWITCH_BITS)
                 return WAIT_UNCERTAIN;
         i = switches_from(rows, time << SWITCH_BITS);
-        /* The kernel takes the sample of a thread that ends after it has reported the end. */
+        /* The kernel takes the sample of an ending thread after it has reported the end. */
         if (i && (g_array_index(rows, uint64_t, i - 1) & SWITCH_MASK) == SWITCH_END)
                 return WAIT_NONE;
         for (; i < rows->len; i++) {
@@ -135,7 +135,7 @@ WaitKind switches_find(Switches *switches, int32_t tid, uint64_t time, uint64_t 
 
                 switch ((SwitchKind)(row & SWITCH_MASK)) {
                 case SWITCH_IN:
-                        /* One before it may have been left out. */
+                        /* The row before it may have been left out. */
                         if (kind == WAIT_UNCERTAIN || row >> SWITCH_BITS > switches->left_at)
                                 return WAIT_UNCERTAIN;
                         *ret_duration = (row >> SWITCH_BITS) - time;

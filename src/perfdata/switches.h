@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Switches: when each thread of a recording got a CPU and lost it
+ * Switches: the times at which each thread of a recording got a CPU and lost it
  *
- * From the records that perf record --switch-events writes (PERF_RECORD_SWITCH and
- * PERF_RECORD_SWITCH_CPU_WIDE of linux/perf_event.h), and from those of threads that end. Records
- * come in no order of time: all are taken before the first question.
+ * They come from the records of perf record --switch-events (PERF_RECORD_SWITCH and
+ * PERF_RECORD_SWITCH_CPU_WIDE of linux/perf_event.h), and from those of the ends of threads.
+ * Records are not in order of time: all must be taken before the first question.
  *
- * Memory is bounded: records after the first so many are left out, and waits of their time are
+ * Memory is bounded: records beyond the maximum are left out, and waits of their time are
  * uncertain.
  */
 
@@ -17,17 +17,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A limit for a recording: 8 bytes each. */
+/* Maximum of records of a recording, of 8 bytes each. */
 #define SWITCHES_MAX (1u << 24)
 
 typedef struct Switches Switches;
 
-/* MAX: records that are kept. */
+/* MAX: the maximum of kept records. */
 Switches *switches_new(uint64_t max);
 /* NULL is fine. */
 void switches_free(Switches *switches);
 
-/* Takes a record that is not a sample, with its ID; what it does not need is ignored. */
+/* Takes a record that is not a sample, with its ID; ignores others than those above. */
 void switches_take(Switches *switches, const PerfRecordId *id,
                    const struct perf_event_header *record);
 
@@ -38,6 +38,6 @@ typedef enum WaitKind {
         WAIT_UNCERTAIN, /* records of the thread are missing */
 } WaitKind;
 
-/* How long, in ns, thread TID had no CPU from TIME on, at which it lost it; at most up to the last
- * record. 0 with the last two kinds. */
+/* How long, in ns, thread TID had no CPU after TIME, at which it lost its CPU; at most up to the
+ * last record. 0 with the last two kinds. */
 WaitKind switches_find(Switches *switches, int32_t tid, uint64_t time, uint64_t *ret_duration);

@@ -46,7 +46,7 @@ static bool variant_is_before(const CallVariant *a, const CallVariant *b)
         return a->total != b->total ? a->total > b->total : a->frame < b->frame;
 }
 
-/* Sorts by samples, the most first; equal ones by which frame was seen first. */
+/* Sorts by samples, the most first; at equal numbers by the first appearance of the frame. */
 static void variants_order(CallTree *tree, CallNode *node)
 {
         CallVariant *variants = (CallVariant *)(gpointer)tree->variants->data;
@@ -111,7 +111,7 @@ static void link_children(CallTree *tree)
         }
 }
 
-/* Samples of each stack; the caller frees it. */
+/* The number of samples of each stack; the caller frees it. */
 static CallCount *count_stacks(const Profile *profile, bool is_before)
 {
         const StackNode *stacks = (const StackNode *)(gconstpointer)profile->nodes->data;

@@ -7,7 +7,7 @@
 
 static const struct {
         const char *colour;
-        const char *label; /* NULL: between two that have one */
+        const char *label; /* NULL: between two steps with labels */
 } ROWS[2 * CHANGE_STEPS + 1] = {
         {"#6f9ff0", "less than before"},  {"#93b8f4", NULL}, {"#b7d0f8", NULL}, {"#d5e3fb", NULL},
         {"#e6e6e6", "no certain change"}, {"#fbdcd6", NULL}, {"#f8bfb4", NULL}, {"#f49d8e", NULL},
@@ -27,8 +27,8 @@ static double change_of_total(const CallTree *tree, uint32_t number)
                change_share(call_node_before(tree, number).total, call_node_before(tree, 0).total);
 }
 
-/* Agresti and Caffo: a sample more of each kind keeps the errors of small numbers from being too
- * small. */
+/* Agresti and Caffo: an additional sample of each kind keeps the errors of small numbers from being
+ * too small. */
 static double adjusted_share(uint64_t part, uint64_t whole, double *variance)
 {
         double n = (double)whole + 2, p = ((double)part + 1) / n;
@@ -79,7 +79,7 @@ int change_step(const Changes *changes, uint32_t number)
         if (!number || changes->largest == 0 || !is_certain(changes->tree, number))
                 return 0;
         change = change_of_total(changes->tree, number);
-        /* By the root, or only the largest change of all would be seen. */
+        /* The square root makes smaller changes visible beside the largest. */
         step = (int)ceil(sqrt(fabs(change) / changes->largest) * CHANGE_STEPS);
         step = CLAMP(step, 1, CHANGE_STEPS);
         return change < 0 ? -step : step;

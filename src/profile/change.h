@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Change: how much a node's share of the samples differs from its share before
+ * Change: the difference between a node's share of the samples and its share before
  *
- * Two recordings of the same program differ by chance, too. A difference that is below two standard
+ * Two recordings of one program also differ by chance. A difference of less than two standard
  * errors is shown as none.
  */
 
@@ -14,19 +14,18 @@
 
 typedef struct Changes {
         const CallTree *tree; /* borrowed */
-        double largest;       /* difference of any node below the root, without its sign */
-        double seconds, seconds_before; /* that a sample stands for, see change_seconds() */
+        double largest; /* the largest difference of a node below the root, without its sign */
+        double seconds, seconds_before; /* seconds of a sample, see change_seconds() */
 } Changes;
 
-/* EVENT: as of ProfileOptions. */
+/* EVENT: see ProfileOptions. */
 void changes_init(Changes *changes, const CallTree *tree, const char *event);
 
-/* The time that a sample stands for, on average: after, and before. Both are 0 if EVENT is not one
- * of time. */
+/* The average time of a sample: after, and before. Both are 0 if EVENT does not count time. */
 void change_seconds(const Profile *profile, const char *event, double *ret_seconds,
                     double *ret_before);
 
-/* From -CHANGE_STEPS, much less than before, to CHANGE_STEPS; 0: the same, or not certain. */
+/* From -CHANGE_STEPS, much less than before, to CHANGE_STEPS; 0: equal, or not certain. */
 int change_step(const Changes *changes, uint32_t number);
 
 /* "#rrggbb", light enough for black text. */

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Data of a profile, as its writers read it
+ * Profile data, for the writers of formats
  *
- * Stacks are paths in a tree from the root, whose children are the threads' names: what two stacks
- * have in common is there once. A node's parent has a smaller number than the node. Some nodes are
+ * Stacks are paths in a tree from the root, whose children are the threads' names, so that a common
+ * part of stacks is stored once. A node's parent has a smaller number than the node. Some nodes are
  * of physical stacks only, and no sample is below them.
  */
 
@@ -42,9 +42,9 @@ typedef struct Thread {
 typedef struct Sample {
         uint64_t time;
         uint64_t period;
-        uint64_t count; /* samples that it stands for, 1 or more */
+        uint64_t count; /* the number of samples that it counts for, 1 or more */
         uint32_t node;
-        uint32_t physical; /* the node of the thread's own stack; NODE: it is the same */
+        uint32_t physical; /* the node of the thread's own stack; NODE if that is the same */
         uint32_t thread;
         bool is_before;
 } Sample;
@@ -64,18 +64,16 @@ struct Profile {
         bool has_before;         /* a sample is_before: the profile is a comparison */
 };
 
-/* Frames that are shown as one. */
+/* Which frames are merged. */
 typedef enum FrameMerge {
         MERGE_TIERS,           /* same name, module, kind, source and line */
-        MERGE_TIERS_AND_LINES, /* also those of other lines of the same source */
-        MERGE_TIERS_AND_MARKS, /* also the uncertain ones, whatever their source */
-        MERGE_ALL_BUT_LINES,   /* also the uncertain ones, of the same line */
-        MERGE_ALL_BUT_SOURCES, /* also the uncertain ones, of the same source */
+        MERGE_TIERS_AND_LINES, /* also of other lines of the same source */
+        MERGE_TIERS_AND_MARKS, /* also uncertain ones, whatever their source */
+        MERGE_ALL_BUT_LINES,   /* also uncertain ones, of the same line */
+        MERGE_ALL_BUT_SOURCES, /* also uncertain ones, of the same source */
 } FrameMerge;
 
-/*
- * For each frame the number of the first frame that is shown as one with it. The caller frees it.
- */
+/* For each frame the number of the first frame with which it is merged. The caller frees it. */
 uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge);
 
 /* Appends the name, with " ~" if it is marked. */

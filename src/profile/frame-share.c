@@ -5,7 +5,7 @@
 
 #define RUNTIME "libcoreclr.so"
 
-/* What makes a stack the JIT's or the collector's, wherever it is in it. */
+/* Frames that make a stack the JIT's or the collector's, anywhere in it. */
 static const struct {
         const char *name;
         Share share;
@@ -15,10 +15,8 @@ static const struct {
         {"libclrgcexp.so", SHARE_GC},
 };
 
-/*
- * What collections are made of, where libcoreclr.so has symbols; WKS:: and SVR:: are the collectors
- * for workstations and servers. Other functions of theirs also serve allocations.
- */
+/* The functions of collections, if libcoreclr.so has symbols; WKS:: and SVR:: are the collectors of
+ * workstations and servers. Other functions of the collectors also serve allocations. */
 static const char *const GC_SPACES[] = {"WKS::", "SVR::"};
 static const char *const GC_FUNCTIONS[] = {
         "GCHeap::GarbageCollectGeneration",
@@ -30,16 +28,16 @@ static const char *const GC_FUNCTIONS[] = {
 };
 
 /*
- * What looks for a handler, and unwinds to it: since .NET 9 these types, before that the functions
- * of libcoreclr.so. A handler is called by them, so they count only if no other managed code is
- * nearer to the leaf.
+ * The search for a handler, and the unwinding to it: since .NET 9 these types, before that
+ * functions of libcoreclr.so. They also call the handler, so they count only if no other managed
+ * code is nearer to the leaf.
  */
 static const char *const EXCEPTION_TYPES[] = {
         "System.Runtime.EH", "System.Runtime.StackFrameIterator", "System.Runtime.InternalCalls"};
 static const char *const EXCEPTION_FUNCTIONS[] = {"IL_Throw", "IL_Rethrow", "ProcessCLRException",
                                                   "DispatchManagedException"};
 
-/* NAME with or without its parameters. */
+/* NAME can have parameters. */
 static bool function_collects(const char *name)
 {
         size_t space, i;
@@ -57,7 +55,7 @@ static bool function_collects(const char *name)
         return false;
 }
 
-/* The runtime is in nearly every stack: only its own time counts. */
+/* The runtime is in nearly every stack, so only its own time counts. */
 static bool frame_is_runtime(const Frame *frame)
 {
         g_autofree char *base = frame->module ? g_path_get_basename(frame->module) : NULL;
@@ -65,7 +63,8 @@ static bool frame_is_runtime(const Frame *frame)
         return !g_strcmp0(base, RUNTIME);
 }
 
-/* NAME has the type, whose methods follow a point or two colons, in any style but the short one. */
+/* True if NAME has the type, whose methods follow a point or two colons, in any style but the short
+ * one. */
 static bool name_is_of_type(const char *name, const char *type)
 {
         const char *at = strstr(name, type);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Share: whose time a sample is
- */
+/* Share: whose time a sample is, the JIT's, the collector's, ... */
 
 #include "profile/data.h"
 
-/* The part of a sample's stack that decides whose time it is. */
+/* The owner of a sample's time. */
 typedef enum Share {
         SHARE_JIT,
         SHARE_GC,
@@ -22,10 +20,10 @@ typedef enum Share {
         _SHARE_MAX,
 } Share;
 
-/* That of a stack with FRAME; _SHARE_MAX: FRAME decides nothing by itself. */
+/* The share of a stack with FRAME; _SHARE_MAX: FRAME alone does not decide. */
 Share frame_share(const Frame *frame);
-/* That of a stack with the leaf LEAF, of which no frame decides. */
+/* The share of a stack with the leaf LEAF, in which no frame decides. */
 Share frame_leaf_share(const Frame *leaf);
-/* Does FRAME look for a handler of an exception, or unwind to it? That counts if no other managed
- * code is nearer to the leaf. */
+/* True if FRAME looks for a handler of an exception, or unwinds to it. It decides only if no other
+ * managed code is nearer to the leaf. */
 bool frame_handles_exceptions(const Frame *frame);

@@ -3,7 +3,7 @@
 
 typedef struct HotCount {
         HotLine line;
-        uint64_t last; /* number of the last sample that it was counted in, + 1 */
+        uint64_t last; /* number of the last sample that counted for it, + 1 */
 } HotCount;
 
 static const Frame *hot_frame(const Profile *profile, uint32_t number)
@@ -11,7 +11,7 @@ static const Frame *hot_frame(const Profile *profile, uint32_t number)
         return &g_array_index(profile->frames, Frame, number);
 }
 
-/* LINES: by frame, the frame that stands for its line. */
+/* LINES: for each frame, the frame that represents its line. */
 static void hot_count(const Profile *profile, const uint32_t *lines, HotCount *counts)
 {
         const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -39,7 +39,7 @@ static void hot_method_free(gpointer data)
         g_free(method);
 }
 
-/* The method of the frame in the frame's source. METHODS: by frame, its number + 1 in HOT. */
+/* The method of the frame, in the frame's source. METHODS: by frame, its number + 1 in HOT. */
 static HotMethod *hot_method(const Profile *profile, uint32_t frame, uint32_t *methods,
                              GPtrArray *hot)
 {

@@ -5,14 +5,14 @@
 #include "profile/markup.h"
 #include "profile/source-text.h"
 
-/* Methods that have their lines in the page; the others have too few samples to look at. */
+/* Methods whose lines are in the page; others have too few samples. */
 #define MAX_METHODS 500u
 /* Bytes of text in a page. */
 #define MAX_TEXT (1u << 20)
-/* Lines shown before and after each hot one. */
+/* Lines before and after each hot one. */
 #define CONTEXT 4u
 
-/* A source, and which of its lines are shown. */
+/* A source, and its shown lines. */
 typedef struct HtmlSource {
         const char *file, *checksum; /* borrowed */
         GArray *lines;               /* owned: of uint32_t */

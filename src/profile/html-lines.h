@@ -9,10 +9,10 @@
 #include "profile/profile-file.h"
 
 /*
- * Appends the members "hot" and "sources". FILES: the numbers of the page's list of files, by the
- * file's text.
+ * Appends the members "hot" and "sources". FILES: the number of each file in the page's list, by
+ * its text.
  *
- * hot: of each method [frame, source, line, self, total, line, self, total, ..].
- * sources: of each [file, why there is no text or "", [first line, text, text, ..], ..].
+ * hot: of each method [frame, source, line, self, total, line, self, total, ..]. sources: of each
+ * [file, why there is no text or "", [first line, text, text, ..], ..].
  */
 void html_lines_append(ProfileFile *out, const Profile *profile, GHashTable *files);

@@ -16,19 +16,19 @@ typedef struct Cell {
         uint64_t count;
 } Cell;
 
-/* A stack, and the thread's own one: their nodes. */
+/* A stack, and the thread's own stack: their nodes. */
 typedef struct HtmlStack {
         uint32_t node, physical;
-        uint32_t number; /* while they are sorted: in the order of the samples */
+        uint32_t number; /* during sorting: in the order of the samples */
 } HtmlStack;
 
 typedef struct HtmlSamples {
         const Profile *profile;
-        uint32_t *place_of; /* owned: of each thread of the profile, its place among the sorted ones
-                             */
+        uint32_t *place_of; /* owned: for each thread of the profile, its place among the sorted
+                             * ones */
         uint32_t *sorted;   /* owned: the threads by process */
         GArray *stacks;     /* owned: of HtmlStack, in order */
-        uint32_t *stack_of; /* owned: of each sample, the number of its stack */
+        uint32_t *stack_of; /* owned: for each sample, the number of its stack */
         uint64_t first, duration; /* ns */
         uint32_t n_threads, n_buckets;
 } HtmlSamples;
@@ -60,7 +60,7 @@ static void samples_sort_threads(HtmlSamples *samples)
                 samples->sorted[i] = i;
         g_qsort_with_data(samples->sorted, (gint)n, sizeof(uint32_t), thread_compare,
                           (gpointer)samples->profile);
-        /* Calls are compared whatever their process was. */
+        /* Calls are compared across all processes. */
         samples->n_threads = samples->profile->has_before ? MIN(n, 1) : n;
         for (i = 0; i < n; i++)
                 samples->place_of[samples->sorted[i]] = MIN(i, samples->n_threads - 1);
@@ -131,7 +131,7 @@ static void cells_sort(GArray *cells, int (*compare)(const void *, const void *)
                 qsort(cells->data, cells->len, sizeof(Cell), compare);
 }
 
-/* Adds up what is of the same thread, stack and bucket, and next to each other. */
+/* Adds up neighbours of the same thread, stack and bucket. */
 static void cells_merge(GArray *cells)
 {
         Cell *rows = (Cell *)(gpointer)cells->data;
@@ -146,7 +146,7 @@ static void cells_merge(GArray *cells)
         g_array_set_size(cells, n);
 }
 
-/* Makes buckets larger until there are few enough. The cells are sorted by stack, and stay so. */
+/* Makes buckets larger until there are few enough cells. The cells stay sorted by stack. */
 static void samples_limit(HtmlSamples *samples, GArray *cells)
 {
         guint i;
@@ -256,7 +256,7 @@ static void append_stacks(ProfileFile *out, const HtmlSamples *samples)
         g_string_append_c(out->text, ']');
 }
 
-/* By its command line; if it is not known, by the name of its first thread. */
+/* The command line; if it is not known, the name of the first thread. */
 static const char *samples_process_title(const HtmlSamples *samples, const Thread *thread)
 {
         const char *command =

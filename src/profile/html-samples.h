@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * The samples of a page: how many each thread had in each stack and each piece of time
- */
+/* HTML samples: the samples of a page, by thread, stack and interval of time */
 
 #include "profile/data.h"
 #include "profile/profile-file.h"
 
-/* Most counts of samples that pieces of time add: 8 bytes each in the page. */
+/* Maximum of counts of samples in intervals: 8 bytes each in the page. */
 #define HTML_MAX_CELLS   200000u
 #define HTML_MAX_MARKERS 5000u
 

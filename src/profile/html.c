@@ -13,11 +13,11 @@
 #include <string.h>
 
 /*
- * HTML: a page with all stacks and samples, and a script that draws what is asked for
+ * HTML: a page with all stacks and samples, and a script that draws them
  *
- * The page's policy lets nothing run but that script, and loads nothing. Its data are frames, the
- * tree of all stacks, and the samples (html-samples.h); the script makes of them the tree that it
- * draws, so that it can fold frames, and leave samples out.
+ * The page's policy allows only that script, and no loads. Its data are frames, the tree of all
+ * stacks, and the samples (html-samples.h); the script makes the drawn tree of them, so that it can
+ * fold frames, and omit samples.
  */
 
 typedef struct HtmlPage {
@@ -53,7 +53,7 @@ static void append_resource(GString *out, const char *name)
         g_string_append(out, "})();");
 }
 
-/* NAME: NULL is the script. */
+/* NAME NULL: the script. */
 static void append_text(const HtmlPage *page, const char *name)
 {
         append_resource(page->out->text, name);
@@ -150,7 +150,7 @@ static void append_frames(const HtmlPage *page)
         html_lines_append(page->out, page->profile, files);
 }
 
-/* The tree of stacks: of each node but the root its frame, and how far before it its parent is. */
+/* The tree of stacks: for each node but the root its frame, and the distance to its parent. */
 static void append_tree(const HtmlPage *page)
 {
         const GArray *nodes = page->profile->nodes;
@@ -186,7 +186,7 @@ static void append_changes(GString *out)
                                        change_colour(step));
 }
 
-/* The time that a sample stands for: after, and before. */
+/* The time of a sample: after, and before. */
 static void append_seconds(const HtmlPage *page)
 {
         double seconds[2];
@@ -234,7 +234,7 @@ static void append_data(const HtmlPage *page, const char *name)
         g_string_append_c(out, '}');
 }
 
-/* What replaces {{NAME}} in the page. */
+/* The values of {{NAME}} in the page. */
 static const struct {
         const char *marker;
         AppendPart *append;

@@ -3,15 +3,13 @@
 
 #include <string.h>
 
-/* Fewer characters are no help. */
+/* Fewer characters have no use. */
 #define N_CELLS_MIN 4
 
 #define NO_BRACKET UINT32_MAX
 
-/*
- * For each closing bracket of TEXT[0, N) the position of its opening one, or NO_BRACKET. For
- * opening ones, the next outer one that is still open. Linear in N. The caller frees it.
- */
+/* For each closing bracket of TEXT[0, N) the position of its opening one, or NO_BRACKET. For
+ * opening brackets, the next outer one that is still open. Linear in N. The caller frees it. */
 static uint32_t *brackets_match(const char *text, size_t n)
 {
         uint32_t *begins = g_new(uint32_t, MAX(n, 1)), open = NO_BRACKET;
@@ -33,7 +31,7 @@ static size_t bracket_begin(const uint32_t *begins, size_t n)
         return begins[n - 1] == NO_BRACKET ? n : begins[n - 1];
 }
 
-/* The beginning of the last word of TEXT[0, N): after the last dot that is not in brackets. */
+/* The beginning of the last word of TEXT[0, N): after the last dot outside of brackets. */
 static size_t word_begin(const char *text, size_t n, const uint32_t *begins)
 {
         size_t i = n;
@@ -76,7 +74,7 @@ void label_short(const Frame *frame, size_t *ret_begin, size_t *ret_end)
 
 static size_t cells_of(gunichar c)
 {
-        /* East Asian characters take two cells; so do most pictures. */
+        /* East Asian characters take two cells, as most pictures do. */
         return c < 0x1100 ? 1 : 2;
 }
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Labels: as much of a name as fits in the graphs
- */
+/* Labels: the part of a name that fits into a graph */
 
 #include "profile/data.h"
 
-/*
- * The short form of a managed name, Type.Method: the bytes [RET_BEGIN, RET_END). Any other name as
- * a whole.
- */
+/* The short form of a managed name, Type.Method: the bytes [RET_BEGIN, RET_END). For any other
+ * name, the whole name. */
 void label_short(const Frame *frame, size_t *ret_begin, size_t *ret_end);
 
 /* Monospaced cells of N bytes of text. */

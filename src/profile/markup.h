@@ -11,8 +11,7 @@
 void xml_append(GString *out, const char *text);
 
 /*
- * Appends TEXT, valid UTF-8, as a JSON string that can stand in a <script> of a page: without '<',
- * '>' and '&'.
+ * Appends TEXT, valid UTF-8, as a JSON string for a <script> of a page: without '<', '>' and '&'.
  */
 void script_append_string(GString *out, const char *text);
 

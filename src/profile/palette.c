@@ -76,7 +76,7 @@ void legend_init(Legend *legend, const Profile *profile)
                 legend->entries[frame_colour(frame)].is_shown = true;
                 legend->has_marked |= frame->is_marked;
         }
-        /* Rows of thread names need no explanation. */
+        /* Rows of thread names need no entry. */
         legend->entries[COLOUR_COMM].is_shown = false;
         for (i = 0; i < profile->samples->len; i++) {
                 const Sample *sample = &g_array_index(profile->samples, Sample, i);

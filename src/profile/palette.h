@@ -34,11 +34,11 @@ Colour frame_colour(const Frame *frame);
 /* The name of a kind, for people. */
 const char *frame_kind_word(FrameKind kind);
 
-/* One of three shades, by the name: so that neighbours differ, and one method is always the same.
- */
+/* One of three shades, by the name, so that neighbours differ, and a method always has the same
+ * shade. */
 unsigned frame_shade(const Frame *frame);
 
-/* The legend of a graph: which colours it has, and how many samples ended in each. */
+/* The legend of a graph: its colours, with the number of samples that ended in each. */
 typedef struct LegendEntry {
         bool is_shown;
         uint64_t self;

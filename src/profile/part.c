@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/data.h"
 
-/* A profile that is copied in part. */
+/* A partial copy of a profile. */
 typedef struct Part {
         const Profile *from;
         Profile *to;

@@ -10,11 +10,11 @@
 /*
  * pprof: a message Profile of pprof's profile.proto, compressed
  *
- * A location is a frame, with its tier and line; a function is a method, whatever its tiers, in one
- * source; a mapping is a module. There are no addresses: names are final. Samples of one thread
- * with one stack are added up. Times and threads are labels, and so is the tier of the innermost
- * frame. Functions have no system name: readers would demangle one that is equal to the name, and
- * drop the parts in brackets.
+ * A location is a frame, with its tier and line; a function is a method in one source, in all its
+ * tiers; a mapping is a module. There are no addresses: names are final. Samples of one thread with
+ * one stack are added up. Labels are time, thread, and the tier of the innermost frame. Functions
+ * have no system name: if it were equal to the name, readers would demangle it, and drop the parts
+ * in brackets.
  */
 
 /* The fields of profile.proto that are written. */
@@ -136,7 +136,7 @@ static void write_sample(Pprof *pprof, const SampleSum *sum)
         end_message(pprof, PROFILE_SAMPLE);
 }
 
-/* The module in which the managed code of a stack begins; NULL: it has none. */
+/* The module of the outermost managed frame of a stack; NULL: none. */
 static const char *stack_module(const Profile *profile, uint32_t node)
 {
         const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -151,10 +151,8 @@ static const char *stack_module(const Profile *profile, uint32_t node)
         return module;
 }
 
-/*
- * The module in which most managed stacks begin, of first threads or of all; NULL: there are none.
- * A first thread begins in the program, the others in the runtime's libraries.
- */
+/* The module in which most managed stacks begin, of first threads or of all; NULL: none. A first
+ * thread begins in the program, the others in the runtime's libraries. */
 static const char *profile_find_program(const Profile *profile, bool is_of_first)
 {
         g_autoptr(GHashTable) counts = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -201,10 +199,8 @@ static void pprof_add_mapping(Pprof *pprof, GHashTable *numbers, const char *mod
         end_message(pprof, PROFILE_MAPPING);
 }
 
-/*
- * Numbers of modules as mappings, from 1. The profile owns the keys. Readers take the first one for
- * the program.
- */
+/* Numbers of modules as mappings, from 1. The profile owns the keys. Readers show the first one as
+ * the program. */
 static GHashTable *write_mappings(Pprof *pprof)
 {
         GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);

@@ -18,7 +18,7 @@ static void profile_file_write(ProfileFile *file, const char *bytes, size_t n)
                 file->error = -atomic_file_write(&file->file, bytes, n);
 }
 
-/* What was packed. */
+/* Takes packed bytes. */
 static bool profile_file_take(void *data, const void *bytes, size_t n)
 {
         ProfileFile *file = data;

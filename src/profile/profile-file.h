@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Profile file: the text of a profile on its way to a file, which may be compressed
+ * Profile file: the output of a profile, which can be compressed
  *
- * A writer appends to the text and calls profile_file_flush() now and then. After a failure nothing
- * more is written, and the reason is kept for the end.
+ * A writer appends to the text and calls profile_file_flush() from time to time. After a failure
+ * nothing more is written, and closing reports the reason.
  */
 
 #include "util/atomic-file.h"
@@ -21,10 +21,9 @@ typedef struct ProfileFile {
         Gzip *gzip;      /* owned; NULL: the file is not compressed */
 } ProfileFile;
 
-/* "-" is stdout. With GZIP the file is compressed. RET_FILE stays where it is until it is closed.
- */
+/* "-" is stdout. With GZIP the file is compressed. RET_FILE must not move until it is closed. */
 bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GError **error);
-/* Writes the text if there is much of it. */
+/* Writes the text, if it is long. */
 void profile_file_flush(ProfileFile *file);
-/* Writes the rest, and the file appears. After a failure it does not. */
+/* Writes the rest, and makes the file appear, unless there was a failure. */
 bool profile_file_close(ProfileFile *file, GError **error);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Markers: what the runtimes of a profile's processes did, from a time to another one
- */
+/* Markers: intervals in which a runtime did something, such as a collection */
 
 #include <glib.h>
 #include <stdint.h>
@@ -17,8 +15,8 @@ typedef enum ProfileMarkerKind {
 
 typedef struct ProfileMarker {
         ProfileMarkerKind kind;
-        int32_t pid, tid;    /* as the samples have them */
-        uint64_t begin, end; /* ns, as the times of samples */
+        int32_t pid, tid;    /* as in samples */
+        uint64_t begin, end; /* ns, of the samples' clock */
         char *text;          /* owned; printable */
 } ProfileMarker;
 

@@ -65,7 +65,7 @@ void profile_free(Profile *profile)
         g_free(profile);
 }
 
-/* Each distinct string once: equal ones are the same pointer. */
+/* Stores each string once: equal strings have one pointer. */
 static const char *string_keep(Profile *profile, const char *text)
 {
         g_autofree char *printable = NULL;
@@ -160,7 +160,7 @@ static uint32_t node_child(Profile *profile, uint32_t parent, uint32_t frame)
         return number;
 }
 
-/* The node of a whole stack. The part that is equal to the previous stack needs no search. */
+/* The node of a whole stack. The part that is equal to the last stack needs no search. */
 static uint32_t node_of_stack(Profile *profile, uint32_t comm, const uint32_t *frames,
                               size_t n_frames)
 {
@@ -260,7 +260,7 @@ const ProfileUnit *profile_event_unit(const char *event)
         };
         size_t i;
 
-        /* Modifiers choose samples, but do not change the unit. */
+        /* Modifiers select samples, but do not change the unit. */
         for (i = 0; event && i < G_N_ELEMENTS(ROWS); i++)
                 if (event_name_is(event, ROWS[i].event))
                         return &ROWS[i].unit;

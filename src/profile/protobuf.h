@@ -10,7 +10,7 @@
 
 /* Appends a number as groups of seven bits, the lowest first. */
 void pb_append_varint(GString *message, uint64_t value);
-/* Omitted if 0: readers take a missing field for 0. */
+/* Omitted if 0, as readers expect. */
 void pb_append_number(GString *message, unsigned field, uint64_t value);
 /* Eight bytes; omitted if 0. */
 void pb_append_fixed64(GString *message, unsigned field, uint64_t value);

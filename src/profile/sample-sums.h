@@ -3,11 +3,11 @@
 
 #include "profile/data.h"
 
-/* Samples of one thread with one stack. */
+/* The number of samples of one thread with one stack. */
 typedef struct SampleSum {
         uint32_t node, thread;
         uint64_t n_samples, period;
 } SampleSum;
 
-/* All samples of PROFILE, of SampleSum. */
+/* Sums of all samples of PROFILE, of SampleSum. */
 GArray *sample_sums_new(const Profile *profile);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Source text: the lines of a source, if it is the one that was compiled
+ * Source text: the lines of a source that has not changed since it was compiled
  *
- * A profiled program decides which file that is. So nothing of a file is shown unless the program
- * knew its checksum, and nothing but a regular file is opened.
+ * A profiled program chooses the file. So a file is shown only if its checksum is the one in the
+ * PDB, and only regular files are opened.
  */
 
 #include <glib.h>
@@ -13,8 +13,8 @@
 
 typedef enum SourceState {
         SOURCE_SHOWN,
-        SOURCE_MISSING,    /* it is not there, or it cannot be read */
-        SOURCE_CHANGED,    /* its checksum is not that of what was compiled */
+        SOURCE_MISSING,    /* the file is missing, or cannot be read */
+        SOURCE_CHANGED,    /* its checksum differs from that in the PDB */
         SOURCE_UNVERIFIED, /* the PDB has no checksum of it */
         SOURCE_LARGE,
         _SOURCE_STATE_MAX,

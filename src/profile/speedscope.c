@@ -6,12 +6,12 @@
 /*
  * speedscope: a "sampled" profile for each thread, its samples in order of time
  *
- * A weight is the time that a sample stands for, or 1 if that is not known. Indexes of frames are
- * into one table, in which a method is once, whatever its tiers; with lines, once for each line.
- * The viewer opens on the thread with most samples.
+ * A weight is the time of a sample, or 1 if that is not known. Indexes of frames refer to one
+ * table, which has a method once, in all its tiers; with lines, once for each line. The viewer
+ * opens on the thread with most samples.
  */
 
-/* The source and its line; without one, the module. */
+/* The source and its line, or else the module. */
 static void append_place(GString *text, const Frame *frame)
 {
         const char *file = frame->file ? frame->file : frame->module;

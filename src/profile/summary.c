@@ -97,7 +97,7 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
 {
         const ProfileUnit *unit = profile_event_unit(options->event);
 
-        /* Each sample counts for its ns. */
+        /* Each sample counts its ns. */
         if (unit->is_time && unit->is_weighed && !summary->n_before)
                 number_append_duration(out, summary->period);
         else

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Summary: what a profile is of, in numbers; and numbers for people
- */
+/* Summary: the totals of a profile; and numbers for people */
 
 #include "profile/data.h"
 
 typedef struct Summary {
         uint64_t n_samples;
-        uint64_t n_before; /* samples that they are compared with; they count nowhere else here */
-        uint64_t period_before; /* of these */
+        uint64_t n_before;      /* samples for comparison, which count nowhere else here */
+        uint64_t period_before; /* of those */
         uint64_t first;         /* time of the first, or 0 */
         uint64_t duration;      /* ns from the first sample to the last */
         uint64_t period;        /* sum */
@@ -24,7 +22,7 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
 
 /* "1,234,567" */
 void number_append(GString *out, uint64_t number);
-/* "12.3 %"; of nothing, nothing is 0 %. */
+/* "12.3 %"; 0 % if WHOLE is 0. */
 void number_append_share(GString *out, uint64_t part, uint64_t whole);
 /* "3.21 s", "45.6 ms", "789 ns" */
 void number_append_duration(GString *out, uint64_t ns);

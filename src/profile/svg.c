@@ -10,9 +10,9 @@
 /*
  * SVG: a flame graph, the thread names below and the calls above them, the most frequent first
  *
- * It is a picture by itself; a viewer that runs scripts adds search, zoom, and the line below. The
- * script uses attributes of a frame's group: data-s and data-n, the number of its first sample and
- * how many there are, and data-k, the part of the title that is the short name.
+ * The picture works without scripts; a viewer that runs scripts adds search, zoom, and the line
+ * below. The script uses attributes of a frame's group: data-s and data-n, the number of its first
+ * sample and the number of its samples, and data-k, the part of the title with the short name.
  */
 
 #define WIDTH      1200.0
@@ -24,15 +24,15 @@
 #define GAP        0.5  /* between frames that have room for it */
 #define LEGEND_TOP 58.0
 #define LEGEND_ROW 20.0
-#define SANS_CELL  6.6 /* of a proportional font of 12 px, by and large */
+#define SANS_CELL  6.6 /* of a proportional font of 12 px, roughly */
 #define N_TITLE    72  /* characters of the title that leave room for the controls */
 
 typedef struct Svg {
         const CallTree *tree;
-        const char *noun; /* of what a sample counts for: "sample" */
+        const char *noun; /* unit of a sample: "sample" */
         Changes changes;
         ProfileFile *out;
-        uint32_t depth; /* of the highest frame that is shown */
+        uint32_t depth; /* of the highest shown frame */
         double top;     /* of the graph */
         double scale;
 } Svg;
@@ -113,7 +113,7 @@ static double append_change_legend(GString *out)
         return y + LEGEND_ROW;
 }
 
-/* Returns where the legend ends. With OUT NULL nothing is written. */
+/* Returns where the legend ends. With OUT NULL, nothing is written. */
 static double append_legend(GString *out, const Legend *legend, uint64_t n_samples)
 {
         static const char MARKED[] = "~ name not certain";
@@ -158,7 +158,7 @@ static void append_style(GString *out, bool is_comparison)
         g_string_append(out, "</style>\n");
 }
 
-/* "Name", and other facts about the frame, each on a line. */
+/* "Name", and further lines about the frame. */
 static void append_title(Svg *svg, uint32_t number)
 {
         GString *out = svg->out->text;

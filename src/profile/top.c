@@ -30,9 +30,9 @@ typedef struct Top {
         const Profile *profile;
         uint32_t *merged;  /* owned: of profile_merge_frames() */
         TopRow *rows;      /* owned: by frame */
-        uint64_t *counted; /* owned: by frame, the last sample + 1 that it was counted in */
+        uint64_t *counted; /* owned: by frame, the last sample + 1 that counted for it */
         uint64_t shares[_SHARE_MAX];
-        GHashTable *tiers; /* tier (borrowed) -> uint64_t of samples with such a leaf, owned */
+        GHashTable *tiers; /* tier (borrowed) -> uint64_t (owned): samples with such a leaf */
         uint64_t n_tiered;
 } Top;
 
@@ -107,7 +107,7 @@ static int top_compare_total(const void *a, const void *b)
         return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-/* Cut at WIDTH columns, taking each character for one. */
+/* Cuts the line at WIDTH columns of one character each. */
 static void top_append_line(GString *out, const char *line, unsigned width)
 {
         g_autofree char *cut = g_utf8_strlen(line, -1) > (glong)width
@@ -154,11 +154,11 @@ static bool frame_is_managed(const Frame *frame)
         return frame->kind == FRAME_MANAGED;
 }
 
-/* The tables: which frames they have, and in which order. */
+/* The tables: their frames and order. */
 typedef struct TopTable {
         const char *title; /* NULL: "FUNCTION, BY ITS OWN ..." */
         bool (*has)(const Frame *frame);
-        bool is_by_total; /* else by own samples, and without frames that have none */
+        bool is_by_total; /* false: by own samples, without frames that have none */
 } TopTable;
 
 static const TopTable TABLES[] = {

@@ -10,8 +10,8 @@
 
 /*
  * The assemblies of Microsoft.NETCore.App and Microsoft.AspNetCore.App of .NET 8 to 11, in the
- * order of strcmp(). Samples often have no more of a module than its name, and a self-contained
- * program has these assemblies beside its own.
+ * order of strcmp(). Samples often have only the name of a module, and a self-contained program has
+ * these assemblies beside its own.
  */
 static const char *const ASSEMBLIES[] = {
         "Microsoft.AspNetCore",

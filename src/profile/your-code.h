@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Your code: managed code in modules that are not of a shared framework
+ * Your code: managed code in modules outside of the shared frameworks
  *
  * A module is of the framework if its path has the directory of a shared framework, or if it has
- * the name of an assembly of Microsoft.NETCore.App or Microsoft.AspNetCore.App. Packages are not.
+ * the name of an assembly of Microsoft.NETCore.App or Microsoft.AspNetCore.App. Packages are your
+ * code.
  */
 
 #include "profile/data.h"

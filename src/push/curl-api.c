@@ -10,7 +10,7 @@ static const LibrarySymbol SYMBOLS[] = {
 };
 
 static Library library = {
-        /* One library, built with one or the other library for TLS. */
+        /* One library, built with either of two libraries for TLS. */
         .names = {"libcurl.so.4", "libcurl-gnutls.so.4"},
         .symbols = SYMBOLS,
         .n_symbols = G_N_ELEMENTS(SYMBOLS),

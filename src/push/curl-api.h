@@ -4,14 +4,14 @@
 /*
  * Curl API: libcurl, loaded when it is first needed
  *
- * It brings thirty other libraries with it. To load them takes longer than most verbs run, and only
- * one verb sends anything.
+ * It brings thirty other libraries with it. Loading them takes longer than most verbs run, and only
+ * one verb sends data.
  */
 
 #include <curl/curl.h>
 #include <glib.h>
 
-/* Their names without "curl_", because curl.h has macros with some of the names. */
+/* Names without "curl_", because curl.h has macros with some of the names. */
 #define CURL_API(X)                                                                                \
         X(easy_cleanup)                                                                            \
         X(easy_getinfo)                                                                            \
@@ -36,5 +36,5 @@ typedef struct CurlApi {
 #undef CURL_API_MEMBER
 } CurlApi;
 
-/* NULL with ERROR set: it is not installed, or too old. Not for use by several threads. */
+/* NULL with ERROR set: it is not installed, or too old. Not thread-safe. */
 const CurlApi *curl_api(GError **error);

@@ -5,13 +5,15 @@
 
 #include <string.h>
 
-/* The host of programs that are assemblies. */
+/* The program that runs assemblies. */
 #define HOST      "dotnet"
 #define ASSEMBLY  ".dll"
 #define MAX_COMM  64
 #define MAX_GROUP (64u << 10)
 
-/* Docker, containerd, CRI-O and podman: so many hexadecimal digits, with other text about them. */
+/*
+ * Hexadecimal digits of an id of Docker, containerd, CRI-O and podman, with other text around them.
+ */
 #define N_ID 64
 
 char *process_series_container(const char *cgroup)
@@ -32,7 +34,7 @@ char *process_series_assembly(const char *arguments, size_t n)
 {
         const char *end = arguments + n, *p = arguments;
 
-        /* After the host's own name: options, and then the assembly. */
+        /* After the program's own name: options, then the assembly. */
         for (p += strnlen(p, n) + 1; p < end; p += strnlen(p, (size_t)(end - p)) + 1) {
                 g_autofree char *argument = g_strndup(p, (size_t)(end - p));
                 g_autofree char *name = g_path_get_basename(argument);
@@ -52,8 +54,7 @@ static char *process_series_read(int32_t pid, const char *name, size_t max, size
         return text ? text : g_strdup("");
 }
 
-/* What perf writes for a thread whose name it has not seen. A series of each number is of no use.
- */
+/* perf writes this for a thread whose name it has not seen. A series for each number has no use. */
 static bool comm_is_number(const char *comm)
 {
         return comm[0] == ':' && comm[1 + strspn(comm + 1, "0123456789")] == '\0';

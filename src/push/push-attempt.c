@@ -5,28 +5,28 @@
 
 #include <string.h>
 
-/* In s. */
+/* s */
 #define CONNECT_LIMIT 10
-/* Bytes of an answer; nobody reads more of one. */
+/* Bytes of an answer that are kept. */
 #define MAX_REPLY 4096
-/* Bytes of its first line in a message. */
+/* Bytes of the answer's first line in a message. */
 #define MAX_WORDS 200
-/* Less is a reply before the answer. */
+/* Lower statuses are replies before the answer. */
 #define LEAST_STATUS 200
 
-/* The beginning of what the store answers. */
+/* The beginning of the store's answer. */
 typedef struct PushReply {
         char bytes[MAX_REPLY];
         size_t n;
 } PushReply;
 
-/* A redirection is not followed: who it is sent to stands in the URL. */
+/* Redirections are not followed: the URL names the receiver. */
 PushOutcome push_outcome_of_status(long status)
 {
         if (status >= 200 && status < 300)
                 return PUSH_SENT;
-        /* Too many requests; a failure or an overload of the store itself. A proxy's 502 or 504
-         * leaves open whether the store has it. */
+        /* Too many requests; a failure or an overload of the store itself. After a proxy's 502 or
+         * 504 the store may have the profile. */
         if (status == 429 || status == 500 || status == 503)
                 return PUSH_NOT_TAKEN;
         return status >= 500 || status == 408 ? PUSH_UNCLEAR : PUSH_REFUSED;
@@ -62,7 +62,7 @@ static size_t reply_take(char *bytes, size_t size, size_t n, void *data)
 
         memcpy(reply->bytes + reply->n, bytes, n_kept);
         reply->n += n_kept;
-        /* Less than all ends the request. */
+        /* A smaller result ends the request. */
         return n_kept;
 }
 
@@ -87,7 +87,7 @@ static char *reply_words(const PushReply *reply)
         return words_of(text);
 }
 
-/* A collector answers with a status of success also if it has not taken the profile. */
+/* A collector answers with a status of success even if it has not accepted the profile. */
 static bool attempt_is_rejected(const PushAttempt *attempt, const PushReply *reply,
                                 char **ret_words)
 {
@@ -112,7 +112,7 @@ static PushOutcome attempt_failure(const CurlApi *curl, CURL *request)
 {
         long n_request = 0;
 
-        /* Nothing of the request has left. */
+        /* Nothing of the request was sent. */
         curl->easy_getinfo(request, CURLINFO_REQUEST_SIZE, &n_request);
         return n_request ? PUSH_UNCLEAR : PUSH_NOT_TAKEN;
 }
@@ -160,7 +160,7 @@ static struct curl_slist *attempt_headers(const PushAttempt *attempt, PushKind k
         return headers;
 }
 
-/* R is what libcurl says, WHY its own words. */
+/* R is libcurl's result, WHY its message. */
 static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushReply *reply,
                           CURLcode r, const char *why, PushResult *ret_result)
 {
@@ -220,7 +220,7 @@ void push_attempt_run(const PushAttempt *attempt, const PushItem *item, PushResu
         curl->easy_setopt(request, CURLOPT_HTTPHEADER, headers);
         curl->easy_setopt(request, CURLOPT_ERRORBUFFER, why);
         curl->easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
-        /* Nor is a name server that does not answer waited for. */
+        /* A name server that does not answer is not waited for, either. */
         curl->easy_setopt(request, CURLOPT_QUICK_EXIT, 1L);
         curl->easy_setopt(request, CURLOPT_CONNECTTIMEOUT,
                           MIN(attempt->limit, (long)CONNECT_LIMIT));
@@ -230,7 +230,9 @@ void push_attempt_run(const PushAttempt *attempt, const PushItem *item, PushResu
         curl->easy_setopt(request, CURLOPT_NOPROGRESS, 0L);
         curl->easy_setopt(request, CURLOPT_XFERINFOFUNCTION, attempt_go_on);
         curl->easy_setopt(request, CURLOPT_XFERINFODATA, (void *)attempt);
-        /* libcurl sends a request again if a connection that it kept turns out to be closed. */
+        /*
+         * Without this, libcurl sends a request again if a kept connection turns out to be closed.
+         */
         curl->easy_setopt(request, CURLOPT_FRESH_CONNECT, 1L);
         curl->easy_setopt(request, CURLOPT_FORBID_REUSE, 1L);
         attempt_set_body(curl, request, item, form, json);

@@ -76,7 +76,7 @@ static char *push_request_name(const PushItem *item, const char *host)
         g_autoptr(GString) name = g_string_new(NULL);
         const char *p;
 
-        /* An application's name has fewer characters than a label's value. */
+        /* The name of an application may have fewer kinds of characters than a label's value. */
         for (p = process; *p; p++)
                 g_string_append_c(name, g_ascii_isalnum(*p) || strchr("-./_", *p) ? *p : '_');
         g_string_append_printf(name, "{host=%s,process=%s", where, process);
@@ -132,7 +132,7 @@ char *push_request_json(const PushItem *item, const char *host)
 enum { RESPONSE_PARTIAL_SUCCESS = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2 };
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-/* The next field: its number, with RET_VALUE of a number, or RET_BYTES of N. 0: there is none. */
+/* The next field: its number, with RET_VALUE of a number, or RET_BYTES of N. 0: none. */
 static uint64_t cursor_field(ByteCursor *cursor, uint64_t *ret_value, ByteCursor *ret_bytes)
 {
         const uint64_t tag = cursor->n ? byte_cursor_varint(cursor) : 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Push request: one profile of one series, as a store takes it by HTTP
+ * Push request: one profile of one series, in a store's form, by HTTP
  *
  * Pyroscope: POST URL/ingest with labels in the query, and the profile as a part of a form. Parca:
  * the POST of its method WriteRaw in JSON, if the URL's path ends in /profiles/writeraw. A
@@ -31,18 +31,18 @@ typedef struct PushItem {
 
 void push_item_free(PushItem *item);
 
-/* NULL if URL can be pushed to, or what is wrong with it (static). */
+/* NULL: URL is valid; else the error (static). */
 const char *push_url_check(const char *url);
 PushKind push_url_kind(const char *url);
-/* URL that passed the check, for messages: without user and password. Owned. */
+/* URL, which passed the check, for messages: without user and password. Owned. */
 char *push_url_shown(const char *url);
 
-/* Where ITEM of HOST goes, by URL that passed the check. Owned. */
+/* The address for ITEM of HOST, from URL, which passed the check. Owned. */
 char *push_request_url(const char *url, const PushItem *item, const char *host);
 /*
- * What the N BYTES of a collector's answer, an ExportProfilesServiceResponse, say of profiles that
- * it has not taken. False: it has taken all, or the answer is damaged. RET_REASON: its own words,
- * not checked; owned.
+ * The profiles that a collector has rejected, from the N BYTES of its answer, an
+ * ExportProfilesServiceResponse. False: it has accepted all, or the answer is damaged. RET_REASON:
+ * the collector's text, not checked; owned.
  */
 bool push_response_rejects(const uint8_t *bytes, size_t n, char **ret_reason);
 /* The body for Parca. Owned. */

@@ -3,10 +3,10 @@
 
 #include "push/push-attempt.h"
 
-/* In s. */
+/* s */
 #define SEND_LIMIT 30
 #define END_LIMIT  5
-/* Between two tries, in us. */
+/* us between two tries. */
 #define MIN_PAUSE G_TIME_SPAN_SECOND
 #define MAX_PAUSE G_TIME_SPAN_MINUTE
 
@@ -19,8 +19,9 @@ struct Pusher {
         GQueue *items; /* owned PushItem, the oldest first */
         uint64_t n_bytes;
         PusherCounts counts;
-        gint64 end; /* us of g_get_monotonic_time(): when it must be over; 0: not yet to end */
-        int64_t last_reason; /* of the last failure, which is printed once; 0: it was sent */
+        gint64 end; /* us of g_get_monotonic_time(): the deadline of the end; 0: not ending yet */
+        int64_t last_reason; /* of the last failure, which is printed once; 0: the last profile was
+                              * sent */
 };
 
 /* With the mutex. */
@@ -40,7 +41,7 @@ static void pusher_drop_oldest(Pusher *pusher)
         pusher->counts.n_dropped++;
 }
 
-/* Texts differ each time: by the time that it took, or by what a store says. */
+/* Texts of one reason can differ, by the time that it took, or by the store's answer. */
 static void pusher_note(Pusher *pusher, const PushResult *result)
 {
         if (result->message && result->reason != pusher->last_reason)
@@ -76,7 +77,7 @@ static void pusher_send(Pusher *pusher, const PushItem *item, long limit, PushRe
         g_free(ret_result->message);
 }
 
-/* With the mutex. ITEM is freed, or waits again. */
+/* With the mutex. ITEM is freed, or is queued again. */
 static void pusher_book(Pusher *pusher, PushItem *item, PushOutcome outcome)
 {
         switch (outcome) {
@@ -97,7 +98,7 @@ static void pusher_book(Pusher *pusher, PushItem *item, PushOutcome outcome)
         push_item_free(item);
 }
 
-/* With the mutex: seconds for the next request; 0: none is to be made. */
+/* With the mutex: timeout of the next request, in s; 0: none is made. */
 static long pusher_limit(const Pusher *pusher)
 {
         const gint64 left = pusher->end - g_get_monotonic_time();
@@ -107,7 +108,7 @@ static long pusher_limit(const Pusher *pusher)
         return left > 0 ? (long)(left / G_TIME_SPAN_SECOND) + 1 : 0;
 }
 
-/* With the mutex: until PAUSE is over or the end has come; at the end it is short. */
+/* With the mutex: waits for PAUSE, or until the end begins; then only briefly. */
 static void pusher_pause(Pusher *pusher, gint64 pause)
 {
         const gint64 until = g_get_monotonic_time() + pause;
@@ -121,7 +122,7 @@ static void pusher_pause(Pusher *pusher, gint64 pause)
         }
 }
 
-/* What the store wants, but no more than we would wait by ourselves. */
+/* The store's Retry-After, but no more than our own longest pause. */
 static gint64 pusher_wanted_pause(const PushResult *result)
 {
         return CLAMP(result->retry_after, 0, MAX_PAUSE / G_TIME_SPAN_SECOND) * G_TIME_SPAN_SECOND;

@@ -3,8 +3,8 @@
 
 typedef struct Indexed {
         ProcessSeries series; /* owned */
-        char *comm;           /* owned: with another one, another process has the pid */
-        unsigned part;        /* the newest one with it */
+        char *comm;           /* owned: if it changes, another process has the pid */
+        unsigned part;        /* the newest part with it */
 } Indexed;
 
 struct SeriesIndex {

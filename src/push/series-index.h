@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * Series index: the series of the processes of one part after another
+ * Series index: the series of processes, from part to part
  *
- * A process is often over when its last part is looked at: it then has the series that it had in
- * the part before.
+ * A process has often ended when its last part is named: then it has the series of the part before.
  */
 
 #include "push/process-series.h"
@@ -16,8 +15,9 @@ SeriesIndex *series_index_new(void);
 /* NULL is fine. */
 void series_index_free(SeriesIndex *index);
 
-/* As process_series_init(), with what is known of the part before. Borrowed until the next call. */
+/* Like process_series_init(), but knows the processes of the part before. Borrowed until the next
+ * call. */
 const ProcessSeries *series_index_find(SeriesIndex *index, int32_t pid, uint64_t time,
                                        const char *comm);
-/* A process that was in no sample of this part is forgotten. */
+/* Processes without a sample in this part are dropped. */
 void series_index_end_part(SeriesIndex *index);

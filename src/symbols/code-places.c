@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Places that are remembered: a power of two. */
+/* Cached places: a power of two. */
 #define N_RECENT (1u << 14)
 
-/* A place in a file; its symbol is always the same. */
+/* A place in a file; its symbol never changes. */
 typedef struct RecentPlace {
         uint64_t address, begin, offset;
         uint32_t file;
-        int32_t pid;        /* of anonymous memory, whose names each process has; else 0 */
+        int32_t pid;        /* of anonymous memory, whose names belong to a process; else 0 */
         const char *dso;    /* NULL: the row is empty */
         const char *symbol; /* NULL: none */
         uint64_t start;     /* of the symbol */
@@ -30,7 +30,7 @@ struct CodePlaces {
         GByteArray *kinds; /* owned: CodePlaceKind by number of the file; 0: not known yet */
 };
 
-/* How the code of a file gets its names. */
+/* The source of names of a file's code. */
 typedef enum CodePlaceKind {
         PLACE_UNSEEN,
         PLACE_FILE,
@@ -68,7 +68,7 @@ void code_places_free(CodePlaces *places)
         g_free(places);
 }
 
-/* As perf has it (tools/perf/util/map.c): these paths are not files. */
+/* perf's rule (tools/perf/util/map.c): these paths are not files. */
 static CodePlaceKind place_kind_of_path(const char *path)
 {
         static const struct {

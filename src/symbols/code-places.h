@@ -4,8 +4,8 @@
 /*
  * CodePlaces: the file and the symbol at an address of a recorded process
  *
- * In this order: kernel code by KernelSymbols, anonymous memory by MapSymbols, files by
- * FileSymbols. What is not native code has a file and no symbol.
+ * The sources, in this order: KernelSymbols for kernel code, MapSymbols for anonymous memory,
+ * FileSymbols for files. Other code than native code has a file and no symbol.
  */
 
 #include "perf/chain-namer.h"
@@ -19,8 +19,7 @@ typedef struct CodePlaces CodePlaces;
 /* All are borrowed. */
 CodePlaces *code_places_new(AddressSpaces *spaces, const PerfFeatures *features,
                             KernelSymbols *kernel, const DebugFinder *debug);
-/* SYMBOLS, borrowed, name jitted code, in the place of perf maps, and what has no name otherwise.
- */
+/* SYMBOLS, borrowed, name jitted code instead of perf maps, and other code without a name. */
 void code_places_set_recorder(CodePlaces *places, RecorderSymbols *symbols);
 /* NULL is fine. */
 void code_places_free(CodePlaces *places);
@@ -28,7 +27,7 @@ void code_places_free(CodePlaces *places);
 /* Sets the file and symbol at ADDRESS of process PID at TIME. False: no mapping is known there. */
 bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address,
                       bool is_user, CodePlace *ret);
-/* The process of which native code can lack names, because its files cost too much; 0: none. */
+/* The process whose native code can lack names, because its files are too large; 0: none. */
 int32_t code_places_costly_process(const CodePlaces *places);
-/* The file alone, as code_places_find() has it; NULL: no mapping is known there. */
+/* The file only; NULL: no mapping is known there. */
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address);

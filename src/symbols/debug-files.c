@@ -16,15 +16,13 @@
 
 /* perf's cache, below the home directory. */
 #define PERF_CACHE ".debug"
-/* Where packages of distributions put them. */
+/* The directory of distributions' packages. */
 #define SYSTEM_DIRECTORY "/usr/lib/debug"
 
-/*
- * Where the debug file of a file NAME with the build id ID can be, below a directory: %1 are the
- * first two digits of ID, %2 the others, %N is NAME.
- */
+/* Paths of the debug file of a file NAME with the build id ID below a directory: %1 is the first
+ * two digits of ID, %2 the others, %N is NAME. */
 static const char *const LAYOUTS[] = {
-        ".build-id/%1/%2.debug",                /* as gdb's /usr/lib/debug */
+        ".build-id/%1/%2.debug",                /* gdb's /usr/lib/debug */
         "_.debug/elf-buildid-sym-%1%2/_.debug", /* of symbol servers: SSQP_Key_Conventions.md */
         "%N.dbg",                               /* .NET's */
         "%N.debug",
@@ -55,10 +53,8 @@ static char *layout_path(const char *directory, const char *layout, const char *
         return g_string_free(path, FALSE);
 }
 
-/*
- * The build id of PATH below ROOT, in small hexadecimal digits. NULL: it has none, or it has no
- * table of symbols where it should (HAS_SYMBOLS), or one where it should not.
- */
+/* The build id of PATH below ROOT, in lower-case hexadecimal digits. NULL: none, or the file has a
+ * symbol table without HAS_SYMBOLS, or none with it. */
 static char *file_id(int root, const char *path, bool has_symbols)
 {
         FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
@@ -117,7 +113,7 @@ static void directories_add_debuginfod(GPtrArray *directories)
                         g_build_filename(g_get_home_dir(), ".debuginfod_client_cache", NULL));
 }
 
-/* Those that exist, with absolute paths: links to what is in them are made elsewhere. */
+/* Those that exist, with absolute paths, because links to their files are made elsewhere. */
 static GPtrArray *directories_all(const GPtrArray *named)
 {
         GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
@@ -137,7 +133,7 @@ static GPtrArray *directories_all(const GPtrArray *named)
         return directories;
 }
 
-/* In our own root directory: a program that runs is found by its pid. */
+/* In our own root directory: a running program is found by its pid. */
 GPtrArray *debug_files_packed(const GArray *binaries)
 {
         FD_AUTO int root = rootfs_open_root(0);
@@ -176,7 +172,7 @@ void debug_files_free(DebugFiles *files)
         g_free(files);
 }
 
-/* The system's own of a process with another root directory, as in a container. */
+/* The system's debug file in the root directory of another process, such as a container's. */
 static int debug_file_open_in_root(pid_t pid, const char *id)
 {
         FD_AUTO int root = rootfs_open_root(pid);
@@ -186,7 +182,7 @@ static int debug_file_open_in_root(pid_t pid, const char *id)
         return g_strcmp0(its_id, id) == 0 ? rootfs_open_file(root, path) : -1;
 }
 
-/* Beside the file PATH, as gdb looks for it. To be freed; NULL: it is not there. */
+/* The debug file beside PATH, where gdb looks for it, too. To be freed; NULL: none. */
 static char *debug_file_find_beside(const char *path, const char *id)
 {
         g_autoptr(GPtrArray) directories = g_ptr_array_new_with_free_func(g_free);

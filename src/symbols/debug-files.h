@@ -2,12 +2,11 @@
 #pragma once
 
 /*
- * Debug files: where the symbols and the call frame information of native code are, if the code's
- * own file lacks them
+ * Debug files: finds symbols and call frame information of native code whose own file lacks them
  *
- * They are beside that file, below /usr/lib/debug, in perf's cache, in directories that the user
+ * They can be beside that file, below /usr/lib/debug, in perf's cache, in directories that the user
  * names, in the cache that dotnet-symbol and debuggers share, and in that of debuginfod. A debug
- * file has the build id of the file that it belongs to.
+ * file has the build id of its file.
  */
 
 #include <glib.h>
@@ -15,11 +14,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the debug file of a file is; a file without call frame information of its own may have it
- * there. */
+/* Finds the debug file of a file, which can have the call frame information that the file lacks. */
 typedef struct DebugFinder {
-        /* Opens that of the file PATH, which process PID has mapped, with that build id; the caller
-         * closes it. -1: there is none. */
+        /* Opens the debug file of the file PATH, which process PID has mapped, with that build id;
+         * the caller closes it. -1: none. */
         int (*open)(void *data, pid_t pid, const uint8_t *build_id, size_t n, const char *path);
         void *data;
 } DebugFinder;
@@ -30,10 +28,10 @@ typedef struct Binary {
         pid_t pid;
 } Binary;
 
-/* More files than that are not looked at. */
+/* Further files are ignored. */
 #define BINARIES_MAX 4096u
 
-/* Where debug files are looked for. */
+/* The searched directories. */
 typedef struct DebugFiles DebugFiles;
 
 /* NAMED: paths of directories, or NULL; the usual ones are added. */

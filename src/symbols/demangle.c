@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Bytes of a mangled name, and of the result. A short name can refer to its own parts again and
- * again, so that the result would be of any length.
- */
+/* Bytes of a mangled name, and of the result. A short name can refer to its own parts again and
+ * again, so that the result could have any length. */
 #define MAX_NAME   4096
 #define MAX_RESULT 8192
 
@@ -20,7 +18,7 @@ typedef struct Demangling {
         jmp_buf too_long;
 } Demangling;
 
-/* libiberty has allocated nothing but its stack when it calls this. */
+/* libiberty has allocated only its stack when it calls this. */
 static void demangling_add(const char *text, size_t n, void *data)
 {
         Demangling *demangling = data;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* In perf's cache, below the home directory: a directory for the first byte of the build id, one
- * below it for the others, with the file. */
+ * for the other bytes in it, with the file. */
 #define PERF_CACHE_LAYOUT "%s/.debug/.build-id/%.2s/%s/elf"
 
 /* The symbols of a file that was mapped. */
@@ -23,7 +23,7 @@ typedef struct MappedSymbols {
         SymbolTable table;
         Elf64_Phdr *segments; /* owned */
         unsigned n_segments;
-        bool is_whole; /* a debug file has all symbols: one without a size reaches to the next */
+        bool is_whole; /* of a debug file: a symbol without a size reaches to the next one */
 } MappedSymbols;
 
 struct FileSymbols {
@@ -73,7 +73,8 @@ int32_t file_symbols_costly_process(const FileSymbols *symbols)
         return process_accounts_most_refused(symbols->accounts);
 }
 
-/* Pays for the tables of ELF, before they are read. False: the process cannot. */
+/* Charges the account for the tables of ELF, before they are read. False: the account has no work
+ * left. */
 static bool symbol_account_pay(ProcessAccount *account, const ElfFile *elf)
 {
         uint64_t work = 0;
@@ -91,7 +92,7 @@ static bool symbol_account_pay(ProcessAccount *account, const ElfFile *elf)
         return false;
 }
 
-/* The build id that perf recorded of MAPPED. False: none. */
+/* The build id in the recording for MAPPED. False: none. */
 static bool symbols_build_id(const FileSymbols *symbols, const MappedFile *mapped, PerfBuildId *ret)
 {
         const PerfBuildId *noted = perf_features_build_id(symbols->features, mapped->path);
@@ -114,7 +115,7 @@ static bool elf_file_id(const ElfFile *elf, PerfBuildId *ret)
         return n > 0;
 }
 
-/* Opens FD, which it takes over, if it is an ELF file with that build id; NULL: with any. */
+/* Takes over FD, and opens it if it is an ELF file with that build id; NULL: any. */
 static bool elf_file_open_id(ElfFile *ret, int fd, const PerfBuildId *id)
 {
         if (fd >= 0 && elf_file_open(ret, fd)) {
@@ -151,7 +152,7 @@ static int symbols_open_cached(const PerfBuildId *id)
         return symbols_open_path(0, path);
 }
 
-/* The file itself, as it was mapped. */
+/* Opens the mapped file itself. */
 static bool symbols_open(const FileSymbols *symbols, const MappedFile *mapped, ElfFile *ret)
 {
         PerfBuildId id;
@@ -168,7 +169,7 @@ static bool symbols_open(const FileSymbols *symbols, const MappedFile *mapped, E
                elf_file_open_id(ret, symbols_open_cached(&id), &id);
 }
 
-/* An ElfSymbolFn. */
+/* ElfSymbolFn. */
 static bool mapped_symbols_add(const ElfSymbol *symbol, void *data)
 {
         MappedSymbols *file = data;
@@ -192,7 +193,7 @@ static bool mapped_symbols_add_linkage(const ElfSymbol *symbol, void *data)
         return true;
 }
 
-/* Adds the symbols of the debug file of ELF. False: there is none. */
+/* Adds the symbols of the debug file of ELF. False: none. */
 static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *symbols,
                                      const MappedFile *mapped, const ElfFile *elf,
                                      ProcessAccount *account)

@@ -14,7 +14,7 @@
 #define PERF_CACHE ".debug"
 
 #define MAX_LINE 1024
-/* A file that is not the kernel's may have any length. */
+/* A file other than the kernel's can have any length. */
 #define MAX_KERNEL_SYMBOLS (4u << 20)
 
 /* The kernel reports BPF programs one by one. */
@@ -33,13 +33,13 @@ enum { KSYMBOL = 17, KSYMBOL_FLAG_UNREGISTER = 1 };
 struct KernelSymbols {
         const PerfFeatures *features; /* borrowed */
         SymbolTable table;
-        GArray *modules;    /* owned: for each symbol that is a module's, of KernelModule, sorted */
-        GStringChunk *dsos; /* owned */
-        GArray *programs;   /* owned, of KernelProgram, in the order of the records */
-        char *reference;    /* owned: a symbol; NULL: its address is not known */
-        uint64_t address;   /* of it, when it was recorded */
+        GArray *modules;     /* owned, of KernelModule, sorted: for each symbol of a module */
+        GStringChunk *dsos;  /* owned */
+        GArray *programs;    /* owned, of KernelProgram, in the order of the records */
+        char *reference;     /* owned: a symbol; NULL: its address was not recorded */
+        uint64_t address;    /* its address in the recording */
         uint64_t begin, end; /* addresses of the kernel's own code; equal: not known */
-        uint64_t found;      /* its address in the table; 0: it is not there */
+        uint64_t found;      /* its address in the table; 0: it is not in the table */
         bool is_read;
         const char *reason; /* static */
 };
@@ -127,7 +127,7 @@ static void kernel_take_line(KernelSymbols *symbols, char *line)
 
         if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
                 return;
-        /* Code, and data, which ends the code before it. */
+        /* Symbols of code, and of data, which end the code before them. */
         if (!strchr("TtWwDdBb", at[1]))
                 return;
         if (g_ascii_tolower(at[1]) == 'w')
@@ -207,14 +207,14 @@ static bool build_id_is(const PerfBuildId *a, const PerfBuildId *b)
         return a->n == b->n && !memcmp(a->bytes, b->bytes, a->n);
 }
 
-/* Has the table the recorded addresses, or, if MAY_MOVE, does it get them? */
+/* True if the table has the recorded addresses, or, with MAY_MOVE, can be moved to them. */
 static bool kernel_fits(KernelSymbols *symbols, bool may_move)
 {
         if (!symbols->reference || symbols->found == symbols->address)
                 return true;
         if (!symbols->found || !may_move)
                 return false;
-        /* Modules are elsewhere. */
+        /* Modules are not moved. */
         symbol_table_move(&symbols->table, symbols->address - symbols->found);
         g_array_set_size(symbols->modules, 0);
         return true;
@@ -238,7 +238,7 @@ static void kernel_read(KernelSymbols *symbols)
 
         symbols->is_read = true;
         if (!id || !has_own || is_same) {
-                /* Without a build id only the same address shows that it is the same kernel. */
+                /* Without a build id, only an equal address shows that the kernel is the same. */
                 if (!symbols->reference && !is_same)
                         symbols->reason = "the recording does not note which kernel it is of";
                 else if (!kernel_read_kallsyms(symbols, KALLSYMS))

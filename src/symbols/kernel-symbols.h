@@ -2,13 +2,12 @@
 #pragma once
 
 /*
- * KernelSymbols: the names of kernel code, its modules and its BPF programs, of the boot that was
- * recorded
+ * KernelSymbols: the names of kernel code, of modules and of BPF programs of the recorded boot
  *
- * They are those of /proc/kallsyms if the running kernel is the recorded one, at the same address;
- * of perf's cache, ~/.debug, if it has that kernel's; and those of the running kernel, moved, if it
- * is the same build and was loaded elsewhere: then without those of modules. KSYMBOL records have
- * the names of BPF programs.
+ * They come from /proc/kallsyms if the running kernel is the recorded one, at the same address;
+ * from perf's cache, ~/.debug, if it has that kernel; or from the running kernel, moved, if it is
+ * the same build at another address, without names of modules. KSYMBOL records have the names of
+ * BPF programs.
  */
 
 #include "perfdata/perf-data.h"
@@ -25,18 +24,15 @@ KernelSymbols *kernel_symbols_new(const PerfFeatures *features);
 /* NULL is fine. */
 void kernel_symbols_free(KernelSymbols *symbols);
 
-/* Takes the symbols of FILE, as /proc/kallsyms has them, instead of those of this machine. */
+/* Uses the symbols of FILE, in the form of /proc/kallsyms, instead of this machine's. */
 void kernel_symbols_read(KernelSymbols *symbols, FILE *file);
 
-/* Takes a record that is not a sample; others than those of kernel code are ignored. */
+/* Takes a record that is not a sample; ignores others than those of kernel code. */
 void kernel_symbols_take(KernelSymbols *symbols, const struct perf_event_header *record);
 
-/*
- * The symbol at ADDRESS, and where it begins; NULL: none is known. RET_DSO: KERNEL_DSO, or the
- * module or kind of code, "[ext4]" say; NULL: no kernel code is known there. Texts live as long as
- * SYMBOLS.
- */
+/* The symbol at ADDRESS, and its start; NULL: none. RET_DSO: KERNEL_DSO, or the module or kind of
+ * code, such as "[ext4]"; NULL: no known kernel code. Texts are valid as long as SYMBOLS. */
 const char *kernel_symbols_find(KernelSymbols *symbols, uint64_t address, const char **ret_dso,
                                 uint64_t *ret_start);
-/* Why there are no names (static); NULL: there are, or nothing was asked. */
+/* Why there are no names (static); NULL: there are names, or there was no question. */
 const char *kernel_symbols_reason(const KernelSymbols *symbols);

@@ -64,7 +64,7 @@ const char *map_symbols_path(MapSymbols *symbols, int32_t pid)
         return symbols_of_process(symbols, pid)->path;
 }
 
-/* The file, if it may be believed: of this user or root. */
+/* Opens the file, if it belongs to this user or root. */
 static FILE *process_map_open(const ProcessMapSymbols *map)
 {
         FD_AUTO int root = rootfs_open_root(0);

@@ -4,9 +4,9 @@
 /*
  * MapSymbols: the names of anonymous memory in perf maps, /tmp/perf-PID.map
  *
- * Runtimes with a JIT compiler write them; they have no times. A map that is older than the process
- * is that of an earlier process with the same pid, and is not used; nor is a map of another user.
- * MAP_SYMBOLS_MAX_BYTES are read of one.
+ * Runtimes with a JIT compiler write them; they have no times. A map that is older than its process
+ * belongs to an earlier process with the same pid, and is not used; nor is a map of another user.
+ * At most MAP_SYMBOLS_MAX_BYTES of a map are read.
  */
 
 #include "symbols/symbol-table.h"
@@ -24,8 +24,8 @@ void map_symbols_free(MapSymbols *symbols);
 /* Adds the symbols of the map FILE to TABLE, which is not sorted. */
 void map_symbols_read(FILE *file, SymbolTable *table);
 
-/* The path of the map of process PID, as long as SYMBOLS lives. */
+/* The path of the map of process PID, valid as long as SYMBOLS. */
 const char *map_symbols_path(MapSymbols *symbols, int32_t pid);
-/* The symbol at ADDRESS of process PID, and where it begins; NULL: none is known. */
+/* The symbol at ADDRESS of process PID, and its start; NULL: none. */
 const char *map_symbols_find(MapSymbols *symbols, int32_t pid, uint64_t address,
                              uint64_t *ret_start);

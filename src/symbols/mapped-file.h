@@ -7,5 +7,5 @@
 
 #include "perfdata/address-space.h"
 
-/* A descriptor, which the caller closes; -1: the file is not there, or is another one. */
+/* A descriptor, which the caller closes; -1: the file is missing, or is another one. */
 int mapped_file_open(const MappedFile *mapped);

@@ -4,19 +4,19 @@
 #include <glib.h>
 #include <string.h>
 
-/* Rows before an address that are looked at: so many methods may have had one address. */
+/* Rows before an address that are compared, because many methods can have had one address. */
 #define MAX_SEEN 65536u
 
 typedef struct RecorderRow {
         uint64_t start, end; /* END is excluded */
-        const char *text;    /* equal texts are one */
+        const char *text;    /* equal texts are stored once */
         const char *module;  /* NULL: not known */
 } RecorderRow;
 
 /* The rows of a process. */
 typedef struct RecorderProcess {
         GArray *rows; /* owned, of RecorderRow: by START, once sorted */
-        GArray *ends; /* owned, of uint64_t: the highest end of the rows up to each */
+        GArray *ends; /* owned, of uint64_t: for each row, the highest end up to it */
         bool is_sorted;
 } RecorderProcess;
 
@@ -91,10 +91,8 @@ static const char *symbols_keep(RecorderSymbols *symbols, const char *text)
         return kept;
 }
 
-/*
- * Splits "instance void [App] Live.Program::Main(string[])[Tier0]". Other names stay whole. The
- * parts are owned by the caller; RET_MODULE: NULL without one.
- */
+/* Splits "instance void [App] Live.Program::Main(string[])[Tier0]". Other names are not split. The
+ * parts are owned by the caller; RET_MODULE: NULL without one. */
 static char *name_split(const char *name, size_t n, char **ret_module)
 {
         g_autofree char *whole = g_strndup(name, n);
@@ -105,7 +103,7 @@ static char *name_split(const char *name, size_t n, char **ret_module)
         *ret_module = NULL;
         if (!colons || !tier || tier < colons)
                 return g_steal_pointer(&whole);
-        /* The last "[...] " before the method; a type of a parameter has none after it. */
+        /* The last "[...] " before the method; the types of parameters have no such brackets. */
         *colons = '\0';
         end = g_strrstr(whole, "] ");
         begin = end ? g_strrstr_len(whole, end - whole, "[") : NULL;
@@ -164,7 +162,7 @@ static void process_sort(RecorderProcess *process)
         if (process->is_sorted)
                 return;
         g_array_sort(process->rows, recorder_row_compare);
-        /* The recorder has a name once for each mapping that has grown. */
+        /* The recorder writes a name again for each mapping that has grown. */
         for (i = 0; i < process->rows->len; i++)
                 if (!n || !recorder_row_is(&rows[n - 1], &rows[i]))
                         rows[n++] = rows[i];
@@ -177,7 +175,7 @@ static void process_sort(RecorderProcess *process)
         process->is_sorted = true;
 }
 
-/* How many rows begin at ADDRESS or before it. */
+/* The number of rows that begin at ADDRESS or before it. */
 static guint process_n_before(const RecorderProcess *process, uint64_t address)
 {
         guint low = 0, high = process->rows->len;

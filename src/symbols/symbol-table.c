@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* Symbols in symbols: an address is looked for in so many that begin before it. */
+/* Symbols can be nested: this many symbols that begin before an address are compared. */
 #define MAX_NESTED 16u
 
 #define PAGE UINT64_C(4096)
 
 typedef struct SymbolRow {
         uint64_t start, end; /* END is excluded; that of a symbol without a size is START */
-        uint32_t name;       /* where it begins among the names */
+        uint32_t name;       /* its place among the names */
         uint32_t rank;       /* of SymbolRank */
 } SymbolRow;
 
@@ -51,7 +51,7 @@ static size_t name_underscores(const char *name)
         return strspn(name, "_");
 }
 
-/* Less than 0: A is the better one of two at one address. */
+/* Less than 0: A is the better name of two at one address. */
 static int symbol_row_compare_names(const SymbolTable *table, const SymbolRow *a,
                                     const SymbolRow *b)
 {

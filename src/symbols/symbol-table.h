@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How good a name is, if several symbols have one address. */
+/* The rank of a name, if several symbols have one address. */
 typedef enum SymbolRank {
         SYMBOL_WEAK = 1 << 0,
         SYMBOL_LOCAL = 1 << 1,
@@ -30,7 +30,7 @@ void symbol_table_init(SymbolTable *table);
 /* One of zeros is fine. */
 void symbol_table_deinit(SymbolTable *table);
 
-/* SIZE in bytes; 0: not known, and the symbol names its first address only. RANK: of SymbolRank. */
+/* SIZE in bytes; 0: not known, and the symbol names only its first address. RANK: of SymbolRank. */
 void symbol_table_add(SymbolTable *table, uint64_t start, uint64_t size, const char *name,
                       unsigned rank);
 /* To be called after the last symbol. IS_EXTENDED: a symbol without a size reaches up to the next
@@ -40,7 +40,7 @@ void symbol_table_sort(SymbolTable *table, bool is_extended);
 /* Adds BY to each address. */
 void symbol_table_move(SymbolTable *table, uint64_t by);
 
-/* The symbol at ADDRESS, and where it begins; valid until the table is changed. NULL: none. */
+/* The symbol at ADDRESS, and its start; valid until the table changes. NULL: none. */
 const char *symbol_table_find(const SymbolTable *table, uint64_t address, uint64_t *ret_start);
 
 /* Bytes of memory. */

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * vDSO: the code that the kernel gives to each process
+ * vDSO: the code that the kernel maps into each process
  *
- * It is in no file; that of our own process is the same as that of all others on one kernel.
+ * It is in no file; on one kernel, all processes have the same.
  */
 
 #include <stdbool.h>
 
 bool vdso_is(const char *path);
-/* A file with it, which the caller closes; -1: there is none. */
+/* A file with that code, which the caller closes; -1: none. */
 int vdso_open(void);
