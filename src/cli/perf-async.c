@@ -369,21 +369,21 @@ static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *cha
                                    const AsyncSite *site, uint64_t time, const GArray *stack,
                                    AsyncJoint *ret)
 {
-        uint32_t place = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
+        const uint32_t first = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
+        /* In a short chain, the number of the wrapper gives the method that is continued. */
+        const bool is_only = chain->n <= ASYNC_WRAPPERS && first < chain->n;
+        uint32_t place;
 
-        if (site->is_begin && chain->n <= ASYNC_WRAPPERS && place < chain->n) {
-                *ret = (AsyncJoint){.at = site->last, .chain = chain, .place = place};
+        if (site->is_begin && is_only) {
+                *ret = (AsyncJoint){.at = site->last, .chain = chain, .place = first};
                 return true;
         }
-        for (; place < chain->n; place += ASYNC_WRAPPERS)
+        for (place = first; place < chain->n; place += ASYNC_WRAPPERS)
                 if (perf_async_try(async, chain, place, site, time, stack, ret))
                         return true;
-        /* The number of the wrapper tells which method of a short chain is continued. */
-        place = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
-        if (!site->is_hidden || chain->n > ASYNC_WRAPPERS || place >= chain->n)
-                return false;
-        *ret = (AsyncJoint){.at = site->first, .chain = chain, .place = place};
-        return true;
+        if (site->is_hidden && is_only)
+                *ret = (AsyncJoint){.at = site->first, .chain = chain, .place = first};
+        return site->is_hidden && is_only;
 }
 
 /* False: the chain is not certain. */
