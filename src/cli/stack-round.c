@@ -16,8 +16,6 @@
 static const unsigned OPEN_MS[] = {5, 50, 500, 3000};
 /* Bytes of the file, at most. */
 #define MAX_FILE (UINT64_C(64) << 20)
-/* Bytes of /proc/PID/task/TID/comm. */
-#define MAX_NAME 64
 
 typedef struct RoundThread {
         int32_t tid; /* in our own pid namespace */
@@ -44,22 +42,20 @@ static void thread_free(gpointer data)
 /* The name of thread TID, and its id in its own pid namespace. */
 static void round_read_thread(StackRound *round, int32_t tid)
 {
-        g_autofree char *comm = g_strdup_printf("task/%d/comm", (int)tid);
         g_autofree char *path = g_strdup_printf("task/%d/status", (int)tid);
-        g_autofree char *name = NULL, *status = NULL;
+        g_autofree char *name = proc_thread_name(round->pid, tid), *status = NULL;
         uint32_t ids[PROC_MAX_LEVELS];
         RoundThread *thread;
         unsigned n_ids = 0;
         size_t n;
 
-        name = proc_read_file(round->pid, comm, MAX_NAME, &n);
         status = proc_read_file(round->pid, path, PROC_MAX_STATUS, &n);
         if (status)
                 n_ids = proc_status_numbers(status, "NSpid", ids, G_N_ELEMENTS(ids));
         if (!name || !n_ids)
                 return;
         thread = g_new(RoundThread, 1);
-        *thread = (RoundThread){tid, g_strdup(g_strchomp(name))};
+        *thread = (RoundThread){tid, g_steal_pointer(&name)};
         g_hash_table_replace(round->threads, GINT_TO_POINTER((int32_t)ids[n_ids - 1]), thread);
 }
 

@@ -25,8 +25,6 @@
 #define DEEP_LIMIT (20 * INT64_C(1000000))
 /* How often a thread is asked whether it has stopped. */
 #define POLL_NS 50000
-/* Bytes of /proc/PID/task/TID/comm, and of a settings file of the kernel. */
-#define MAX_SMALL 64
 
 #ifdef __x86_64__
 
@@ -462,13 +460,10 @@ static void moment_name_threads(Moment *moment)
 
         for (i = 0; i < moment->threads->len; i++) {
                 MomentThread *thread = &g_array_index(moment->threads, MomentThread, i);
-                g_autofree char *file = g_strdup_printf("task/%d/comm", (int)thread->tid);
-                g_autofree char *name = NULL;
-                size_t n;
+                g_autofree char *name = proc_thread_name(moment->pid, thread->tid);
 
-                name = proc_read_file(moment->pid, file, MAX_SMALL, &n);
                 if (name)
-                        g_strlcpy(thread->name, g_strchomp(name), sizeof(thread->name));
+                        g_strlcpy(thread->name, name, sizeof(thread->name));
         }
 }
 

@@ -22,6 +22,8 @@
 #define READ_SIZE (4u << 10)
 /* Bytes of a command line that are kept. */
 #define MAX_COMMAND 1024
+/* Bytes of /proc/PID/task/TID/comm; the kernel has 16. */
+#define MAX_THREAD_NAME 64
 
 /* A whole file below a process's directory. NULL: it cannot be read, or the process is gone. */
 static char *read_text(int directory, const char *name)
@@ -294,4 +296,13 @@ char *proc_read_file(pid_t pid, const char *name, size_t max, size_t *ret_n)
         *ret_n = bytes->len;
         g_byte_array_append(bytes, (const uint8_t *)"", 1);
         return (char *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
+}
+
+char *proc_thread_name(pid_t pid, pid_t tid)
+{
+        g_autofree char *file = g_strdup_printf("task/%d/comm", (int)tid);
+        size_t n;
+        char *name = proc_read_file(pid, file, MAX_THREAD_NAME, &n);
+
+        return name ? g_strchomp(name) : NULL;
 }

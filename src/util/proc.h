@@ -83,3 +83,6 @@ int64_t proc_own_clock_ahead(void);
  * than MAX bytes. For environ and cmdline, the process can delay the read for any time.
  */
 char *proc_read_file(pid_t pid, const char *name, size_t max, size_t *ret_n);
+/* The name of thread TID of process PID, which the caller frees with g_free(). NULL: the thread has
+ * ended. */
+char *proc_thread_name(pid_t pid, pid_t tid);
