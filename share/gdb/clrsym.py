@@ -127,7 +127,7 @@ class Walks:
     """The stacks as of the present stop."""
 
     def __init__(self):
-        self.told = []
+        self.messages = []
         self.frames, self.failed, self.mappings, self.has_runtime = {}, set(), None, False
         self.n_questions = self.n_timeouts = 0
 
@@ -138,8 +138,8 @@ class Walks:
 
     def tell(self, text):
         """Each message comes once."""
-        if text not in self.told:
-            self.told.append(text)
+        if text not in self.messages:
+            self.messages.append(text)
             gdb.write(f'clrsym: {text}\n', gdb.STDERR)
 
     def kind(self):
@@ -187,7 +187,7 @@ class Walks:
         for line in (line for line in done.stderr.splitlines() if 'stacks are longer' not in line):
             self.tell(line.removeprefix('clrsym: '))
         if not done.stdout:
-            raise Trouble(self.told[-1] if done.stderr and self.told else f'{command[0]} has printed nothing')
+            raise Trouble(self.messages[-1] if done.stderr and self.messages else f'{command[0]} has printed nothing')
         try:
             return [json.loads(line) for line in done.stdout.splitlines()]
         except ValueError:
@@ -369,7 +369,7 @@ class Info(gdb.Command):
     def invoke(self, _argument, _from_tty):
         named = sum(frame.kind == 'managed' for frame in WALKS.frames.values())
         gdb.write(f'{named} managed frames are known at this stop.\n')
-        gdb.write(''.join(f'It was said: {text}\n' for text in WALKS.told))
+        gdb.write(''.join(f'It was said: {text}\n' for text in WALKS.messages))
         try:
             gdb.write(f'Stacks are read by {program()} stack.\n')
         except Trouble as trouble:

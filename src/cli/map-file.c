@@ -200,7 +200,7 @@ MapFileResult map_file_write(MapFile *file, const char *text, size_t n, GError *
             !map_file_is_ours(file, &st)) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "another program has written %s: it is left to that one (a runtime "
-                            "that was told to write a perf map, or another clrsym); --force "
+                            "with DOTNET_PerfMapEnabled, or another clrsym); --force "
                             "replaces it",
                             file->path);
                 return MAP_FILE_FOREIGN;

@@ -3,7 +3,7 @@
 /*
  * clrsym perfmap --follow
  *
- * The daemon reports what is loaded and unloaded. The file is written anew, and never appended to:
+ * The daemon reports what is loaded and unloaded. The file is replaced, and never appended to:
  * a reader sees a whole map, each entry of which was true at one moment. After the first change it
  * is written at once, then at intervals that grow with the map.
  *
@@ -85,7 +85,7 @@ static json_t *map_follow_parameters(const MapFollow *follow)
                          (json_int_t)follow->generation.name.pid_ns);
 }
 
-/* Lists the code of the process anew. If the daemon does not know it, the code stays as it was. */
+/* Lists all code of the process. If the daemon does not know it, the code stays as it was. */
 static bool map_follow_list(MapFollow *follow, GError **error)
 {
         const clrsym_filter filter = {.size = sizeof(filter),

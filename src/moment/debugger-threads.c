@@ -72,6 +72,6 @@ bool debugger_threads_read(Moment *moment, const char *text, size_t n, GError **
                         g_array_append_val(moment->threads, thread);
         }
         json_decref(threads);
-        return ok || threads_fail(error, "it is no JSON array of objects with tid, name, and "
+        return ok || threads_fail(error, "it is not a JSON array of objects with tid, name, and "
                                          "registers with rip and rsp");
 }

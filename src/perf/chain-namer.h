@@ -38,7 +38,7 @@ typedef struct ChainSample {
         uint64_t period;
         const char *comm; /* the name of the thread */
         const char *event;
-        const char *leaf;      /* a frame in front of the chain, that is no code; NULL: none */
+        const char *leaf;      /* a frame without code, in front of the chain; NULL: none */
         const uint64_t *chain; /* as the kernel records it, see perf/chain.h */
         size_t n_chain;
         unsigned max_frames; /* perf's limit: a chain of so many may have more */

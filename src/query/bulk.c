@@ -23,7 +23,7 @@ struct Bulk {
         unsigned version;
         uint8_t *sent; /* owned: a bit for each name in the string table: sent to the client */
         size_t n_sent_bytes;
-        uint64_t n_reuses;       /* the latest reuse of a number that the client was told */
+        uint64_t n_reuses;       /* the latest reuse of a number that was sent to the client */
         size_t n_names, n_bytes; /* kept by the client */
         GByteArray *names;       /* owned: to be sent */
         int64_t turn_end;        /* us, like QueryContext's */

@@ -15,7 +15,7 @@ struct Watch {
         ProcessFilter filter;
         GString *events; /* owned: events for the next reply */
         size_t n_state;  /* their bytes that are the state, see below */
-        bool is_lost;    /* events were lost, and the client was not told yet */
+        bool is_lost;    /* events were lost, which the client does not know yet */
         bool is_begun;   /* the first reply, possibly without events, was made */
 };
 

@@ -86,7 +86,7 @@ typedef struct Process {
         GPtrArray *traces;       /* owned, of borrowed Traces with events of this process */
         unsigned age;            /* rounds of tracker_age() since its end */
         uint64_t aged_last;      /* its latest event at the round before */
-        uint64_t observed_epoch; /* of the map: the latest that the observer was told */
+        uint64_t observed_epoch; /* of the map: the latest that the observer knows */
         JitStats *jit_stats;     /* owned or NULL: no such event has come */
         uint64_t edited;         /* since when its IL may differ from the assemblies'; BODY_FOREVER:
                                   * never */

@@ -14,7 +14,7 @@
 
 typedef struct Registers {
         const Machine *machine;
-        uint64_t values[N_REGISTERS]; /* of SP also if it is not known: it is no less */
+        uint64_t values[N_REGISTERS]; /* of SP, if SP is not known: its lower bound */
         uint64_t known;               /* a bit for each */
 } Registers;
 
