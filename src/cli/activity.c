@@ -168,8 +168,6 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
         activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
         activity->collections = collections_new(recorder_collection_logs(recorder));
         activity->chains = async_chains_new(recorder_async_logs(recorder));
-        if (activity->chains)
-                async_chains_update(activity->chains);
         activity->frames.chains = activity->chains;
         activity->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         activity->style = style;

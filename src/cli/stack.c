@@ -165,8 +165,6 @@ static void stack_end_attendance(StackJob *job)
         if (!options_has(job->options, OPTION_WAIT))
                 return;
         job->chains = async_chains_new(attendance_async_logs(job->attendance));
-        if (job->chains)
-                async_chains_update(job->chains);
         if (!job->chains || async_chains_are_empty(job->chains))
                 message_print("clrsym",
                               "process %d has continued no async method in %.1f s, or its runtime "

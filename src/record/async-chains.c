@@ -595,6 +595,7 @@ AsyncChains *async_chains_new(const char *directory)
         chains->readings = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, async_reading_free);
         chains->processes = g_hash_table_new(NULL, NULL);
         async_chains_clear(chains);
+        async_chains_update(chains);
         return chains;
 }
 

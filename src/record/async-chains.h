@@ -39,7 +39,7 @@ typedef struct AsyncPlace {
 
 typedef struct AsyncChains AsyncChains;
 
-/* Of the logs in DIRECTORY, of which none is read yet. NULL: there is no such directory. */
+/* Reads the logs in DIRECTORY, see async_chains_update(). NULL: there is no such directory. */
 AsyncChains *async_chains_new(const char *directory);
 /* NULL is fine. */
 void async_chains_free(AsyncChains *chains);
