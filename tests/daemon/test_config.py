@@ -95,7 +95,7 @@ def check_manual(tap, programs, directory):
         bad = load(key, '?')
         tap.check(bad.returncode == 2 and 'unknown' not in bad.stderr, f'{key} is a key',
                   bad.stderr)
-        default = re.search(r'default\s+(\w+)', body)
+        default = re.search(r'[,;]\s+default\s+(\w+|\\f[BI]\S+)', body)
         tap.check(default is not None, f'{key} has a default', body)
         if kind == 'PATH':
             continue
