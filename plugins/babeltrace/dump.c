@@ -95,15 +95,17 @@ static bool dump_set_params(Dump *dump, const bt_value *params)
                 if (!dump_set_perfmap_params(dump, params))
                         return false;
         } else if (format && strcmp(format, "json")) {
-                return dump_fail(dump,
-                                 g_strdup_printf("Parameter `format` is \"%s\": there is json "
-                                                 "(default) and perfmap",
-                                                 format));
+                return dump_fail(
+                        dump,
+                        g_strdup_printf(
+                                "Parameter `format` is \"%s\": give json (default) or perfmap",
+                                format));
         } else if (bt_value_map_has_entry(params, "pid") ||
                    bt_value_map_has_entry(params, "pid_ns") ||
                    bt_value_map_has_entry(params, "at")) {
-                return dump_fail(dump, g_strdup("Parameters `pid`, `pid_ns` and `at` are for "
-                                                "format=\"perfmap\""));
+                return dump_fail(
+                        dump,
+                        g_strdup("Parameters `pid`, `pid_ns` and `at` need format=\"perfmap\""));
         }
         return output_open(&dump->output, params_string(params, "output"), &error) ||
                dump_fail(dump, error);

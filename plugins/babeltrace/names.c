@@ -45,7 +45,7 @@ static const char *const NOTES[_NAMES_NOTE_MAX] = {
                 "a trace does not say that its clock is CLOCK_MONOTONIC, so its events "
                 "have no names: if the clock is that (perf record -k mono), add the "
                 "parameter clock=\"monotonic\"",
-        [NAMES_NOTE_LONG] = "an event has more addresses than are named for one",
+        [NAMES_NOTE_LONG] = "an event has too many addresses: the first 65536 have names",
 };
 
 typedef struct Names {
@@ -113,7 +113,7 @@ static char *names_read_params(Names *names, const bt_value *params)
                         "Parameter `style`: there is no style \"%s\": give clr, csharp or short",
                         style);
         if (clock && strcmp(clock, "monotonic"))
-                return g_strdup("Parameter `clock`: there is \"monotonic\" only");
+                return g_strdup("Parameter `clock` must be \"monotonic\"");
         if (name && !*name)
                 return g_strdup("Parameter `field-name` is empty: give the name of a field");
         (void)params_integer(params, "wait", &wait);

@@ -46,16 +46,16 @@ static bool output_fail(const Output *output, int error, char **ret_error)
 
         if (error == EPIPE)
                 *ret_error = g_strdup_printf(
-                        "Cannot write to %s: its reader has gone. What it has read is incomplete; "
-                        "to keep all of it give parameter `output` a file",
+                        "Cannot write to %s: its reader has closed it. The output is incomplete; "
+                        "to keep all of it, give a file as parameter `output`",
                         what);
         else if (error == ENOSPC || error == EDQUOT)
                 *ret_error = g_strdup_printf(
-                        "Cannot write to %s: %s. What is there is incomplete; make room, or give "
-                        "parameter `output` a file elsewhere, and run again",
+                        "Cannot write to %s: %s. The output is incomplete; make room, or give a "
+                        "file elsewhere as parameter `output`, and run again",
                         what, g_strerror(error));
         else
-                *ret_error = g_strdup_printf("Cannot write to %s: %s. What is there is incomplete",
+                *ret_error = g_strdup_printf("Cannot write to %s: %s. The output is incomplete",
                                              what, g_strerror(error));
         return false;
 }

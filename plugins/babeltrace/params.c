@@ -71,7 +71,7 @@ params_check_entry(const char *name, const bt_value *value, void *data)
         names = g_string_new(NULL);
         for (i = 0; i < check->n_known; i++)
                 g_string_append_printf(names, "%s`%s`", i ? ", " : "", check->known[i].name);
-        check->error = g_strdup_printf("Unknown parameter `%s`: there is %s", name, names->str);
+        check->error = g_strdup_printf("Unknown parameter `%s`: give one of %s", name, names->str);
         return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
 }
 

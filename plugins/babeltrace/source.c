@@ -40,7 +40,7 @@ static CtfReader *component_open(const SourceComponent *component, GError **erro
 static const char *error_hint(const GError *error)
 {
         return error->code == CTF_ERROR_UNSUPPORTED
-                       ? ". This reader does not know that; source.ctf.fs of babeltrace2 may"
+                       ? ". source.clrsym.ctf cannot read that; source.ctf.fs of babeltrace2 may"
                        : "";
 }
 

@@ -70,16 +70,18 @@ static bool uplink_fail_client(Uplink *uplink)
                 return FAIL(uplink, "the daemon at %s hung up: %s", uplink->path,
                             ingest_client_reason(client));
         default:
-                return FAIL(uplink, "what answers at %s is not clrsymd: check parameter `socket`",
-                            uplink->path);
+                return FAIL(
+                        uplink,
+                        "the program that answers at %s is not clrsymd: check parameter `socket`",
+                        uplink->path);
         }
 }
 
 static bool uplink_fail_gone(Uplink *uplink)
 {
         return FAIL(uplink,
-                    "the daemon at %s has gone: what it has acknowledged is safe; start clrsymd "
-                    "and feed the trace again",
+                    "the daemon at %s has ended: acknowledged events are safe; start clrsymd and "
+                    "feed the trace again",
                     uplink->path);
 }
 

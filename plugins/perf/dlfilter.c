@@ -127,8 +127,9 @@ static void look_at_recording(Filter *filter, const struct perf_event_attr *attr
         if (is_monotonic || filter->namer.settings.has_clock)
                 return;
         fprintf(stderr,
-                "clrsym: recorded with another clock than the trace's: code that was not there for "
-                "%" PRIu64 " ms around is not named. To fix that: perf record -k mono -g ...\n",
+                "clrsym: recorded with another clock than the trace's: code that was not there "
+                "%" PRIu64
+                " ms before and after has no name. To fix that: perf record -k mono -g ...\n",
                 filter->namer.settings.clock_slack / 1000000);
 }
 

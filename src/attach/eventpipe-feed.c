@@ -105,12 +105,12 @@ static void feed_source_push(FeedSource *source, const uint8_t *bytes, size_t n)
 static const char *const LOSSES[] = {
         [BACKLOG_LOSS_PROCESS] = "the file for events of one process is full: raise "
                                  "CLRSYM_SPILL_LIMIT= of clrsym-holder",
-        [BACKLOG_LOSS_USER] = "the files for events of this user's processes have half of "
+        [BACKLOG_LOSS_USER] = "the files for events of this user's processes have reached half of "
                               "CLRSYM_SPILL_TOTAL= of clrsym-holder: raise it",
         [BACKLOG_LOSS_TOTAL] = "the files for events of all processes are full: raise "
                                "CLRSYM_SPILL_TOTAL= of clrsym-holder",
         [BACKLOG_LOSS_SPACE] = "the file system of $TMPDIR or /var/tmp is nearly full: make room",
-        [BACKLOG_LOSS_FILE] = "the file for them cannot be written in $TMPDIR or /var/tmp",
+        [BACKLOG_LOSS_FILE] = "the file for events cannot be written in $TMPDIR or /var/tmp",
 };
 
 static void feed_log_loss(EventPipeFeed *feed)
@@ -368,7 +368,7 @@ void eventpipe_feed_free(EventPipeFeed *feed)
 {
         if (!feed)
                 return;
-        feed_hang_up(feed, "the session is over");
+        feed_hang_up(feed, "the session has ended");
         feed_source_clear(&feed->session);
         feed_source_clear(&feed->listing);
         backlog_free(feed->backlog);
@@ -399,8 +399,8 @@ static void feed_give_up_listing(EventPipeFeed *feed, WorkerRoom room)
         g_clear_pointer(&feed->listing.reader, nettrace_reader_free);
         if (!feed->listing.error)
                 g_set_error(&feed->listing.error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
-                            "the list of its code was given up: %s. Attach it again when it emits "
-                            "less",
+                            "its rundown was abandoned: %s. Attach the process again when it emits "
+                            "fewer events",
                             REASONS[room]);
         feed->has_listed = false;
         feed->is_listing = false;

@@ -317,8 +317,8 @@ static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char
         if (n < limits_attachments(&holder->limits, caller, uid))
                 return true;
         refusal = g_strdup_printf(
-                "user %u has %u attachments, and may not have more of %u: detach some (clrsym "
-                "detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
+                "user %u has %u attachments, the most of all %u that a user may have: detach some "
+                "(clrsym detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
                 (unsigned)uid, n, holder->limits.max_attachments, (unsigned)uid);
         if (g_hash_table_add(holder->limited, GUINT_TO_POINTER(uid)))
                 g_warning("%s", refusal);
@@ -479,7 +479,7 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
                 return;
         if (!end ||
             !request_parse(caller->input->str, (size_t)(end - caller->input->str), &request)) {
-                caller_refuse(caller, ATTACH_ERROR_FAILED, "that is not a request");
+                caller_refuse(caller, ATTACH_ERROR_FAILED, "the request is malformed");
                 return;
         }
         caller->verb = request.verb;
@@ -594,7 +594,8 @@ static void holder_drop_idle_caller(Holder *holder)
                 if (user_is_privileged(caller->who.uid) ||
                     !caller_wants_input(&caller->conversation))
                         continue;
-                caller_refuse(caller, ATTACH_ERROR_FAILED, "others are waiting: try again");
+                caller_refuse(caller, ATTACH_ERROR_FAILED,
+                              "too many other callers are waiting: try again");
                 peer_run(caller->peer);
                 return;
         }

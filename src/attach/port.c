@@ -383,9 +383,9 @@ bool port_set_refusal(const IpcReply *reply, const Target *target, GError **erro
                                     pid, version);
                 else
                         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
-                                    "what listens on the diagnostic port of process %d does not "
-                                    "answer as "
-                                    "a .NET runtime does",
+                                    "the program that listens on the diagnostic port of process %d "
+                                    "does not answer as a .NET runtime does: end that program, or "
+                                    "start the process again",
                                     pid);
         }
         return false;

@@ -142,7 +142,7 @@ static void line_take_announcement(ReverseLine *line)
                 line->is_over = true;
         } else if (line->user->n_lines > MAX_LINES_PER_USER) {
                 peer_log(line->peer, G_LOG_LEVEL_WARNING,
-                         "this runtime goes on without a session, because its user has %u "
+                         "this runtime starts without a session, because its user has %u "
                          "connections to the port already: end some of that user's programs",
                          MAX_LINES_PER_USER);
                 line_resume(line);
@@ -178,7 +178,7 @@ static int line_run(Conversation *conversation, int64_t now_ms)
                 line->deadline_ms = now_ms + REVERSE_PORT_PATIENCE;
         if (now_ms < line->deadline_ms)
                 return (int)(line->deadline_ms - now_ms);
-        g_warning("process %d is let go on without a session", (int)line->runtime.pid);
+        g_warning("process %d starts without a session", (int)line->runtime.pid);
         line_resume(line);
         return -1;
 }

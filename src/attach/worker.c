@@ -440,8 +440,8 @@ static bool worker_choose_via(const WorkerJob *job, Worker *worker, GError **err
         if (worker->via != ATTACH_VIA_EVENTPIPE || !is_recorded)
                 return true;
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED,
-                    "a live LTTng session records process %d, and would have each of its events a "
-                    "second time: attach --via=lttng, or stop that session",
+                    "a live LTTng session records process %d, so each event would arrive twice: "
+                    "attach --via=lttng, or stop that session",
                     (int)worker->target.info.host_pid);
         return false;
 }
@@ -691,7 +691,7 @@ static void worker_send_ended(Worker *worker)
                             (int)worker->target.info.host_pid);
         else if (worker->feed && eventpipe_feed_error(worker->feed))
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
-                            "the session of process %d cannot be read: it is %s",
+                            "the session of process %d cannot be read: %s",
                             (int)worker->target.info.host_pid,
                             eventpipe_feed_error(worker->feed)->message);
         else

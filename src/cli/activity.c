@@ -209,8 +209,9 @@ static void activity_print_compilations(const Activity *activity)
                         (guint64)frames->n_samples, (guint64)frames->n_named);
         if (activity->n_early)
                 message_print("clrsym",
-                              "%" G_GUINT64_FORMAT " samples in the JIT are from before its "
-                              "process was attached: what it compiled then is not known",
+                              "%" G_GUINT64_FORMAT
+                              " samples in the JIT are from before their process was attached: the "
+                              "methods are not known",
                               (guint64)activity->n_early);
 }
 

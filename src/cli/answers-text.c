@@ -133,7 +133,7 @@ static bool append_answer(GString *out, LineSource *lines, const clrsym_query *q
                 g_string_append_printf(out, "?? %s", clrsym_status_name(answer->status));
                 append_nearest(out, query, answer);
                 if (answer->status == CLRSYM_PENDING && !answer->has_body)
-                        g_string_append(out, ": events up to then have not arrived");
+                        g_string_append(out, ": events up to that time have not arrived");
                 if (answer->status == CLRSYM_AMBIGUOUS)
                         append_bodies(out, query, answer);
         }

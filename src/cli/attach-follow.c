@@ -402,10 +402,11 @@ static void on_follow_slow(uid_t uid, void *data)
 {
         const Follow *follow = data;
 
-        follow->settings->limited(uid,
-                                  "what these processes have mapped takes long to read, so that "
-                                  "new ones are found later: clrsym attach PID attaches one",
-                                  follow->settings->data);
+        follow->settings->limited(
+                uid,
+                "the mappings of these processes take long to read, so new processes are found "
+                "later: clrsym attach PID attaches one at once",
+                follow->settings->data);
 }
 
 static void on_follow_hidden(uid_t uid, void *data)

@@ -204,7 +204,7 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
                 return false;
         if (no_daemon) {
                 g_propagate_prefixed_error(error, g_steal_pointer(&no_daemon),
-                                           "held, but nobody can be asked about it: ");
+                                           "held, but the daemon cannot be asked: ");
                 return false;
         }
         return true;

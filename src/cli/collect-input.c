@@ -30,17 +30,17 @@ static void collect_input_note(const char *path, const RecorderSymbols *symbols,
                                                         ? lines[i] + strlen(prefix)
                                                         : lines[i]));
         if (report->damage)
-                g_ptr_array_add(notes, g_strdup_printf("%s: %s; what was before is shown", path,
-                                                       report->damage));
+                g_ptr_array_add(notes, g_strdup_printf("%s: %s; the samples before that are shown",
+                                                       path, report->damage));
         if (report->is_cut)
                 g_ptr_array_add(notes, g_strdup_printf("%s is truncated: its last samples are "
                                                        "missing",
                                                        path));
         if (n_left_out)
-                g_ptr_array_add(notes, g_strdup_printf("%" PRIu64
-                                                       " names of %s are left out: they have no "
-                                                       "extent, or there are too many",
-                                                       n_left_out, path));
+                g_ptr_array_add(notes,
+                                g_strdup_printf("%" PRIu64 " names of %s are left out: they have "
+                                                "no size, or there are too many",
+                                                n_left_out, path));
 }
 
 int collect_input_open(const char *path, RecorderSymbols *symbols, GPtrArray *notes,

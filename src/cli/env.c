@@ -73,7 +73,8 @@ static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_in
         if (!path || strpbrk(path, ",;'\n")) {
                 g_set_error(error, ENV_ERROR, 0,
                             "the path of the holder's port cannot be in " PORT_VARIABLE
-                            ": set $CLRSYM_HOLDER to a plainer directory");
+                            ": set $CLRSYM_HOLDER to a directory without commas, semicolons and "
+                            "quotes");
                 return false;
         }
         value = g_strdup_printf("%s,%s", path, starts_at_once ? "nosuspend" : "suspend");

@@ -109,8 +109,7 @@ static bool verb_check_input(const char *path, GError **error)
         if (!path || stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
                 return true;
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                    "%s is %s, not a file or a directory: write what is to be read to a file first",
-                    path,
+                    "%s is %s, not a file or a directory: write its contents to a file first", path,
                     S_ISFIFO(st.st_mode)   ? "a FIFO"
                     : S_ISSOCK(st.st_mode) ? "a socket"
                                            : "a device");

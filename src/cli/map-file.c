@@ -123,11 +123,11 @@ MapFile *map_file_new(pid_t pid, const char *path, bool is_forced, GError **erro
         if (!(path ? map_file_take_path(file, path, error) : map_file_find(file, pid, error)))
                 return NULL;
         if (!is_forced && map_file_is_in_use(file, pid)) {
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d itself has %s open: its runtime writes its own perf map "
-                            "(DOTNET_PerfMapEnabled), from which code that is unloaded does not "
-                            "go; --force replaces it",
-                            (int)pid, file->path);
+                g_set_error(
+                        error, ANSWER_SOURCE_ERROR, 0,
+                        "process %d itself has %s open: its runtime writes its own perf map "
+                        "(DOTNET_PerfMapEnabled), which keeps unloaded code; --force replaces it",
+                        (int)pid, file->path);
                 return NULL;
         }
         return g_steal_pointer(&file);
@@ -199,9 +199,8 @@ MapFileResult map_file_write(MapFile *file, const char *text, size_t n, GError *
         if (file->is_written && !file->is_forced && map_file_stat(file, &st) &&
             !map_file_is_ours(file, &st)) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "another program has written %s: it is left to that one (a runtime "
-                            "with DOTNET_PerfMapEnabled, or another clrsym); --force "
-                            "replaces it",
+                            "another program has changed %s (a runtime with DOTNET_PerfMapEnabled, "
+                            "or another clrsym), so clrsym leaves it alone; --force replaces it",
                             file->path);
                 return MAP_FILE_FOREIGN;
         }

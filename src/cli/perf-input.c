@@ -74,7 +74,7 @@ bool perf_input_check(const char *path, bool is_forced, GError **error)
                             "%s is a directory, not a recording: give a file in it", shown);
         else if (!is_forced && st.st_uid != geteuid() && st.st_uid != 0)
                 g_set_error(error, PERF_ERROR, 0,
-                            "%s belongs to another user, who chose what is in it: --force reads it",
+                            "%s belongs to another user, who chose its contents: --force reads it",
                             shown);
         else if (S_ISREG(st.st_mode) && st.st_size == 0)
                 g_set_error(error, PERF_ERROR, 0, "%s is empty: record again", shown);
@@ -94,14 +94,13 @@ char *perf_input_no_events(bool is_collect, const char *why)
 {
         if (is_collect)
                 return g_strdup_printf(
-                        "%s. Code that the JIT compiled has the recorder's names" RECORDER_MARK
-                        ", which have no time: where memory was used again they can be those of "
-                        "other code. A daemon that knew the program, or the trace of that run, has "
-                        "others",
+                        "%s. Jitted code has the recorder's names" RECORDER_MARK
+                        ", which have no time, and can be wrong in reused memory. A daemon that "
+                        "knew the program, or a trace of that run, has the right names",
                         why);
-        return g_strdup_printf("%s. Without events only native and precompiled code is named; "
-                               "code that the JIT compiled gets its names from a daemon that knew "
-                               "the program while perf recorded it, or from the trace of that run: "
-                               "clrsym record does both",
-                               why);
+        return g_strdup_printf(
+                "%s. Without events, only native and precompiled code has names. Jitted code gets "
+                "its names from a daemon that knew the program during the recording, or from a "
+                "trace of that run: clrsym record does both",
+                why);
 }

@@ -227,8 +227,8 @@ static void set_ambiguous(const RecordingProcess *process, const GPtrArray *simi
         for (i = 0; i < similar->len && i < MAX_LISTED; i++)
                 append_candidate(text, g_ptr_array_index(similar, i));
         g_set_error(error, PERF_ERROR, 0,
-                    "process %d (%s) of the recording could be any of %u of the trace:%s%s: say "
-                    "which with --map %d=NS:PID",
+                    "process %d (%s) of the recording could be any of %u of the trace:%s%s: choose "
+                    "one with --map %d=NS:PID",
                     process->pid, process->comm, similar->len, text->str,
                     similar->len > MAX_LISTED ? " ..." : "", process->pid);
 }
@@ -264,10 +264,11 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
                 return false;
         }
         match->n_unmatched++;
-        g_ptr_array_add(notes, g_strdup_printf("process %d (%s): no process of the trace has its "
-                                               "code: only precompiled code is named, by the "
-                                               "assemblies that are here",
-                                               process->pid, process->comm));
+        g_ptr_array_add(
+                notes,
+                g_strdup_printf("process %d (%s): no process of the trace has its code: only its "
+                                "precompiled code has names, from the assemblies on this machine",
+                                process->pid, process->comm));
         return true;
 }
 
@@ -295,11 +296,12 @@ static bool match_report_none(const Match *match, GPtrArray *notes, GError **err
                             none);
                 return false;
         }
-        g_ptr_array_add(notes,
-                        g_strdup_printf("%s: code that the JIT compiled has no names, unless the "
-                                        "daemon knew its program while perf recorded it (clrsym "
-                                        "attach PID before perf record, or clrsym record)",
-                                        none));
+        g_ptr_array_add(
+                notes,
+                g_strdup_printf(
+                        "%s: jitted code has no names, unless the daemon knew the program during "
+                        "the recording (clrsym attach PID before perf record, or clrsym record)",
+                        none));
         return true;
 }
 

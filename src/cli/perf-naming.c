@@ -665,8 +665,7 @@ static bool naming_find_processes(Naming *naming, GError **error)
                 g_ptr_array_add(naming->notes,
                                 g_strdup_printf("the samples of %s have no time (perf record "
                                                 "--timestamp adds it): only native and precompiled "
-                                                "code is named, because the JIT uses addresses "
-                                                "again",
+                                                "code is named, because the JIT reuses addresses",
                                                 naming->input));
                 naming->has_no_events = true;
         }

@@ -266,8 +266,8 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
          */
         if (ok && pass.is_cut && !g_file_test(path, G_FILE_TEST_IS_DIR))
                 message_print("clrsym",
-                              "%s ends before its session: its program was killed, or the file was "
-                              "cut; what came later is missing",
+                              "%s ends before its session: its program was killed, or the file is "
+                              "truncated; later samples are missing",
                               path);
         if (!ok || recording->events->len)
                 return ok;

@@ -13,21 +13,20 @@ void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
 
         if (counts->n_cut && is_deep)
                 g_ptr_array_add(
-                        notes,
-                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                        " stacks are deeper than what was read of them, which is "
-                                        "%u frames and %d MiB of one, and %d MiB of all, at most: "
-                                        "their outermost callers are missing",
-                                        (guint64)counts->n_cut, (guint64)counts->n_samples,
-                                        STACK_WALK_MAX_DEEP, (int)(MOMENT_MAX_DEEP >> 20),
-                                        (int)(MOMENT_MAX_STACKS >> 20)));
+                        notes, g_strdup_printf(
+                                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                       " stacks are deeper than the limits of %u frames and %d MiB "
+                                       "of one, and %d MiB of all: their outermost callers are "
+                                       "missing",
+                                       (guint64)counts->n_cut, (guint64)counts->n_samples,
+                                       STACK_WALK_MAX_DEEP, (int)(MOMENT_MAX_DEEP >> 20),
+                                       (int)(MOMENT_MAX_STACKS >> 20)));
         else if (counts->n_cut > bad && !counts->is_aside)
                 g_ptr_array_add(
-                        notes,
-                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                        " stacks are longer than what perf copied of them: record "
-                                        "with --call-graph dwarf,32768",
-                                        (guint64)counts->n_cut, (guint64)counts->n_samples));
+                        notes, g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                               " stacks are longer than their copies: record with "
+                                               "--call-graph dwarf,32768",
+                                               (guint64)counts->n_cut, (guint64)counts->n_samples));
         if (counts->n_hidden_left)
                 g_ptr_array_add(
                         notes,
@@ -39,21 +38,20 @@ void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
                                 (guint64)(counts->n_hidden_left + counts->n_hidden)));
         if (counts->n_missing > bad && !counts->is_aside)
                 g_ptr_array_add(
-                        notes, g_strdup_printf(
-                                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                       " stacks can lack callers: %s is not the file any more that "
-                                       "was recorded",
-                                       (guint64)counts->n_missing, (guint64)counts->n_samples,
-                                       counts->missing));
-        if (counts->n_spent > 0)
-                g_ptr_array_add(
                         notes,
                         g_strdup_printf(
                                 "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                " stacks can lack callers: to read the call frame information of %s"
-                                " takes more than the %d MiB that a process may cost",
-                                (guint64)counts->n_spent, (guint64)counts->n_samples, counts->spent,
-                                (int)(CALL_FRAMES_MAX_WORK >> 20)));
+                                " stacks can lack callers: %s has changed since the recording",
+                                (guint64)counts->n_missing, (guint64)counts->n_samples,
+                                counts->missing));
+        if (counts->n_spent > 0)
+                g_ptr_array_add(
+                        notes,
+                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                        " stacks can lack callers: the call frame information of "
+                                        "%s needs more than the %d MiB that a process may cost",
+                                        (guint64)counts->n_spent, (guint64)counts->n_samples,
+                                        counts->spent, (int)(CALL_FRAMES_MAX_WORK >> 20)));
 }
 
 void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *notes)

@@ -64,7 +64,8 @@ static void summary_print_marked(const Counts *counts)
         } MARKS[] = {
                 {COUNT_MARKED_GAP, "events of their processes from before or at that time are "
                                    "missing, because they were lost or came before the session"},
-                {COUNT_MARKED_PENDING, "not all events of that time had come when they were named"},
+                {COUNT_MARKED_PENDING,
+                 "not all events of that time had arrived when they were named"},
         };
         size_t i;
 
@@ -152,12 +153,11 @@ void perf_summary_print(const PerfSummary *summary)
                 counts->n[COUNT_IMAGE] - MIN(counts->n[COUNT_IMAGE], counts->n[COUNT_IMAGE_NAMED]);
         if (n_unlisted > counts_managed(counts) / UNLISTED_SHARE) {
                 if (!summary->has_images)
-                        message_print(
-                                "clrsym",
-                                "%s was recorded on another machine, before the last boot, "
-                                "or without -k mono: precompiled code was not looked up in the "
-                                "assemblies that are here now",
-                                summary->input);
+                        message_print("clrsym",
+                                      "%s was recorded on another machine, before the last boot, "
+                                      "or without -k mono: precompiled code was not looked up in "
+                                      "the assemblies on this machine",
+                                      summary->input);
                 message_print("clrsym",
                               "%" G_GUINT64_FORMAT " frames of precompiled code are unknown: a "
                               "process lists such code when it ends%s",

@@ -215,12 +215,9 @@ static FollowEnd map_follow_write(MapFollow *follow, GError **error)
         }
         follow->is_changed = result == MAP_FILE_FAILED;
         if (follow->is_changed && !follow->is_failing)
-                message_print("clrsym",
-                              "%s: the file stays as it was, and is not true any more; trying "
-                              "again",
-                              failure->message);
+                message_print("clrsym", "%s: the file is outdated; retrying", failure->message);
         else if (!follow->is_changed && follow->is_failing)
-                message_print("clrsym", "%s is true again", map_file_path(follow->file));
+                message_print("clrsym", "%s is current again", map_file_path(follow->file));
         follow->is_failing = follow->is_changed;
         follow->next_write =
                 g_get_monotonic_time() +
@@ -287,22 +284,21 @@ static void map_follow_end(MapFollow *follow)
                               (int)follow->pid, map_file_path(follow->file), error->message);
         else
                 message_print("clrsym",
-                              "process %d has ended: %s has its code of the moment at which most "
-                              "was there",
+                              "process %d has ended: %s has the code of the moment at which most "
+                              "was loaded",
                               (int)follow->pid, map_file_path(follow->file));
 }
 
 static void map_follow_stop(const MapFollow *follow)
 {
         if (options_has(follow->options, OPTION_KEEP)) {
-                message_print("clrsym", "stopped: %s stays, and is not kept true any more",
+                message_print("clrsym", "stopped: %s stays, and is no longer updated",
                               map_file_path(follow->file));
                 return;
         }
         map_file_remove(follow->file);
         message_print("clrsym",
-                      "stopped: %s is removed, because nobody keeps it true any more (--keep "
-                      "leaves it)",
+                      "stopped: %s is removed, because it would become outdated (--keep leaves it)",
                       map_file_path(follow->file));
 }
 
@@ -313,7 +309,7 @@ static bool map_follow_run(MapFollow *follow, GError **error)
         if (!map_follow_connect(follow, error) || map_follow_put(follow, error) != MAP_FILE_WRITTEN)
                 return false;
         follow->is_changed = false;
-        message_print("clrsym", "%s is kept true until process %d ends, or until Ctrl-C",
+        message_print("clrsym", "%s is kept current until process %d ends, or until Ctrl-C",
                       map_file_path(follow->file), (int)follow->pid);
         while (end == FOLLOW_GOES_ON)
                 end = map_follow_step(follow, error);
@@ -332,8 +328,8 @@ static bool map_follow_find(MapFollow *follow, GError **error)
             !proc_host_pid(name->pid_ns, name->pid, &follow->pid) ||
             (follow->pidfd = pidfd_open(follow->pid, 0)) < 0 || proc_has_ended(follow->pidfd)) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d does not run, or cannot be seen from here: only the map of "
-                            "a program that runs can be kept true",
+                            "process %d does not run, or cannot be seen from here: --follow needs "
+                            "a running process",
                             (int)name->pid);
                 return false;
         }

@@ -63,7 +63,7 @@ const char *verb_record_check(const Options *options)
         const bool is_machine = options_has(options, OPTION_ALL_CPUS);
 
         if (!has_command && !has_pids && !is_machine)
-                return "it needs one of COMMAND, --pid PID and --all-cpus";
+                return "give one of COMMAND, --pid PID and --all-cpus";
         if (options_has(options, OPTION_ALLOC) && options_has(options, OPTION_SAMPLER))
                 return "give --alloc or --sampler, not both";
         if (options_has(options, OPTION_OFF_CPU) && record_source(options))
@@ -205,7 +205,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                             source ? source->nothing
                             : options->time == SAMPLED_WAITS
                                     ? "no thread waited"
-                                    : "what was recorded used no CPU, or ended too early");
+                                    : "the recorded programs used no CPU, or ended too early");
         else if (failure)
                 g_propagate_error(error, g_steal_pointer(&failure));
         if (ok)
@@ -222,9 +222,9 @@ static void record_keep(const Recorder *recorder, GError **error)
 
         if (path)
                 g_set_error(error, PERF_ERROR, 0,
-                            "the recording's own clrsymd was killed, and the names with it; the "
-                            "samples are in %s: clrsym report -i %s, with --socket or --trace of "
-                            "what else has the events, names them",
+                            "the recording's own clrsymd was killed, so the names are lost; the "
+                            "samples are in %s: if another daemon or a trace has the events, "
+                            "clrsym report -i %s with --socket or --trace names them",
                             path, path);
 }
 

@@ -100,8 +100,8 @@ static const OptionText RECORD_TEXTS[] = {
 };
 static const OptionText PERFMAP_TEXTS[] = {
         {OPTION_FOLLOW, NULL,
-         "keep /tmp/perf-PID.map (or the file of -o) true while the program runs"},
-        {OPTION_FORCE, NULL, "with --follow: replace a file that somebody else writes"},
+         "keep /tmp/perf-PID.map (or the file of -o) current while the program runs"},
+        {OPTION_FORCE, NULL, "with --follow: replace a file that another program writes"},
         {OPTION_KEEP, NULL,
          "with --follow: leave the file there if clrsym ends before the program"},
         {0},
@@ -125,7 +125,7 @@ static const OptionText FEED_TEXTS[] = {
 static const OptionText START_TEXTS[] = {
         {OPTION_OUTPUT, "DIR", "record to this directory"},
         {OPTION_RELAY_OUTPUT, "DIR", "the directory that a new lttng-relayd writes to"},
-        {OPTION_FORCE, NULL, "go on even if the buffers take much of /dev/shm"},
+        {OPTION_FORCE, NULL, "continue even if the buffers take much of /dev/shm"},
         {0},
 };
 

@@ -25,7 +25,7 @@ int endpoint_init(Endpoint *endpoint, const clrsym_options *options, Message *me
         if (options->trace && options->socket)
                 return message_set(message, -EINVAL, "either a socket or a trace, not both");
         if (!options->trace && options->save)
-                return message_set(message, -EINVAL, "only of a trace a snapshot can be saved");
+                return message_set(message, -EINVAL, "a snapshot can only be saved of a trace");
         endpoint->path = endpoint_path(options);
         if (!endpoint->path)
                 return message_set_no_memory(message);
@@ -62,7 +62,7 @@ int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Me
 
         if (endpoint->is_trace)
                 return message_set(message, -ECONNRESET,
-                                   "%s: what read it has ended: open the trace again",
+                                   "%s: the process that read it has ended: open the trace again",
                                    endpoint->path);
         for (;;) {
                 r = connection_open(connection, endpoint->path, now + UNRESPONSIVE_MS);

@@ -27,7 +27,7 @@ static int report_progress(const Reading *reading)
         if (!options->progress ||
             options->progress(reading->n_read, reading->n_total, options->data) == 0)
                 return 0;
-        return message_set(&reading->handle->message, -ECANCELED, "%s: reading it was broken off",
+        return message_set(&reading->handle->message, -ECANCELED, "%s: reading it was cancelled",
                            options->trace);
 }
 

@@ -127,7 +127,7 @@ static int watch_take_reply(clrsym_watch *watch)
                 r = 1;
         }
         reply_take(&reply, &watch->connection);
-        return r == 1 ? 1 : watch_fail(watch, -EBADMSG, "Watch: \"events\" makes no sense");
+        return r == 1 ? 1 : watch_fail(watch, -EBADMSG, "Watch: \"events\" is malformed");
 }
 
 /* 1: RET is set; 0: there is no further event. */
@@ -146,7 +146,7 @@ static int take_event(clrsym_watch *watch, clrsym_event *ret)
         wrong = json_decode_event(json_array_get(watch->events, watch->n_taken++), ret);
         if (!wrong)
                 return 1;
-        snprintf(detail, sizeof(detail), "Watch: \"%s\" makes no sense", wrong);
+        snprintf(detail, sizeof(detail), "Watch: \"%s\" is malformed", wrong);
         return watch_fail(watch, -EBADMSG, detail);
 }
 
@@ -243,10 +243,10 @@ int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch 
         if (r < 0)
                 return r;
         if (handle->endpoint.is_trace)
-                return handle_end(handle, message_set(&handle->message, -EOPNOTSUPP,
-                                                      "%s: nothing comes to a trace any more: "
-                                                      "there is nothing to watch",
-                                                      handle->endpoint.path));
+                return handle_end(handle,
+                                  message_set(&handle->message, -EOPNOTSUPP,
+                                              "%s: a trace does not change: watch a daemon instead",
+                                              handle->endpoint.path));
         watch = malloc(sizeof(*watch));
         if (!watch)
                 return handle_end(handle, message_set_no_memory(&handle->message));

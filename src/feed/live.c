@@ -223,7 +223,7 @@ static void live_add_stream(Live *live, const ViewerStream *row)
 
         /* Its metadata is not kept, and the relay daemon sends it to each viewer once. */
         if (trace->is_over) {
-                live_end(live, LIVE_END_LOST, "a trace that was over has new streams");
+                live_end(live, LIVE_END_LOST, "a trace that had ended has new streams");
                 return;
         }
         if (row->is_metadata) {
@@ -411,7 +411,7 @@ static void live_pump(Live *live)
         live_merge(&live->merge);
         live->is_merging = false;
         if (live_is_over(live)) {
-                live_end(live, LIVE_END_NO_SESSION, "the session is over");
+                live_end(live, LIVE_END_NO_SESSION, "the session has ended");
                 return;
         }
         live_poll(live);

@@ -44,7 +44,8 @@ static bool feed_exchange(PathFeed *feed, GError **error)
         switch (ingest_uplink_exchange(feed->uplink, /* timeout_ms= */ -1)) {
         case INGEST_UPLINK_GONE:
                 return feed_fail(feed, error,
-                                 "it has gone. Feed the file again; what it has it keeps");
+                                 "it has ended. Start it, and feed the file again; acknowledged "
+                                 "events are safe");
         case INGEST_UPLINK_BROKEN:
                 return feed_fail(feed, error, ingest_client_reason(feed->client));
         default:

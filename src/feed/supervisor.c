@@ -539,8 +539,8 @@ static void supervisor_catch_up(Supervisor *supervisor)
         else
                 supervisor_on_caught_up(
                         supervisor, supervisor_last_held(supervisor),
-                        "the directory that the relay daemon writes to is not known, so what was "
-                        "emitted before now cannot be read: give --relay-output DIR");
+                        "the directory that the relay daemon writes to is not known, so earlier "
+                        "events cannot be read: give --relay-output DIR");
 }
 
 /* The port's owner was checked before the connection was made; this checks the owner of the

@@ -50,7 +50,7 @@ static bool viewer_take_replies(ViewerLink *viewer, GByteArray *input, size_t *r
 
                 if (viewer->n_done == viewer->requests->len) {
                         viewer->calls->ended(viewer->data,
-                                             "lttng-relayd sends what was not asked for", true);
+                                             "lttng-relayd sends a reply to no request", true);
                         return false;
                 }
                 request = g_array_index(viewer->requests, ViewerRequest, viewer->n_done);
@@ -59,10 +59,10 @@ static bool viewer_take_replies(ViewerLink *viewer, GByteArray *input, size_t *r
                 if (n == 0)
                         break;
                 if (n < 0) {
-                        viewer->calls->ended(
-                                viewer->data,
-                                "what answers is not an lttng-relayd, or sends too much at once",
-                                true);
+                        viewer->calls->ended(viewer->data,
+                                             "the program that answers is not lttng-relayd, or "
+                                             "sends too much at once",
+                                             true);
                         return false;
                 }
                 at += (size_t)n;

@@ -113,8 +113,8 @@ static void journal_give_up_checkpoint(Journal *journal, const char *what)
         const JournalName name = {journal->child_number, JOURNAL_NEW};
 
         if (!journal->has_warned && !journal->is_failed)
-                g_warning("the journal in %s cannot be made shorter: %s. It goes on growing; "
-                          "clrsymd tries again",
+                g_warning("the journal in %s cannot be made shorter: %s. It continues to grow; "
+                          "clrsymd retries",
                           journal->directory.path, what);
         journal->has_warned = true;
         journal_directory_remove(&journal->directory, name);
@@ -142,7 +142,7 @@ static void journal_install_checkpoint(Journal *journal, uint64_t number, uint64
         journal->n_tries = 0;
         journal->has_warned = false;
         if (journal->is_failed)
-                g_message("the journal in %s is written again", journal->directory.path);
+                g_message("the journal in %s can be written again", journal->directory.path);
         journal->is_failed = false;
         journal_add_part(journal, (JournalName){number, JOURNAL_WHOLE}, n_bytes);
 }

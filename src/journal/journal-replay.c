@@ -249,7 +249,7 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
                 replay_report(replay);
                 if (replay_marker_is_poison(replay->marker, replay->number, replay->n_bytes)) {
                         g_warning("the journal in %s has an entry at which clrsymd crashed, or was "
-                                  "killed, again and again",
+                                  "killed, several times",
                                   journal->directory.path);
                         is_good = false;
                         break;
@@ -394,7 +394,7 @@ static void journal_set_aside(Journal *journal, const ReplayFile *file)
         g_warning("%s %s: it is kept as journal.%" G_GUINT64_FORMAT ".damaged", path,
                   file->result == JOURNAL_FOREIGN ? "is of another version of clrsymd"
                   : file->is_bad                  ? "is damaged"
-                                                  : "follows what is missing",
+                                                  : "follows a missing part",
                   (guint64)file->name.number);
 }
 

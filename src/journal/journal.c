@@ -77,8 +77,8 @@ static void journal_end_part(Journal *journal)
 void journal_fail(Journal *journal, const char *what)
 {
         if (!journal->is_failed)
-                g_warning("the journal in %s cannot be written: %s. What comes from now on is lost "
-                          "if clrsymd is killed; it tries again",
+                g_warning("the journal in %s cannot be written: %s. Events from now on are lost if "
+                          "clrsymd is killed; it retries",
                           journal->directory.path, what);
         journal_drop_orphan(journal);
         journal_end_part(journal);

@@ -21,7 +21,7 @@
 #define SECTION_EXECUTE   0x20000000u
 #define CLR_SIZE          72u
 
-#define TRUNCATED     "it is shorter than its headers have it"
+#define TRUNCATED     "it is truncated"
 #define NOT_PE        "it is not a PE file"
 #define CONTRADICTION "its headers contradict each other"
 #define NOT_ASSEMBLY  "it is not an assembly"

@@ -366,7 +366,7 @@ static bool reader_take_header(NettraceReader *reader, const NettraceBlock *bloc
         NettraceHeader header;
 
         if (!nettrace_header_read(block, reader->framing.version, &header))
-                return reader_fail(error, block->offset, "the header makes no sense");
+                return reader_fail(error, block->offset, "a malformed header");
         if (reader->has_header &&
             memcmp(header.digest, reader->header.digest, sizeof(header.digest)) != 0)
                 return reader_fail(error, block->offset, "a second header");
@@ -401,7 +401,7 @@ static bool reader_take_block(NettraceReader *reader, const NettraceBlock *block
         case NETTRACE_BLOCK_STACK:
                 return !(reader->take_sample || reader->take_universal) ||
                        nettrace_stacks_take(&reader->stacks, block, reader->header.pointer_size) ||
-                       reader_fail(error, block->offset, "a stack makes no sense");
+                       reader_fail(error, block->offset, "a malformed stack");
         case NETTRACE_BLOCK_LABEL_LIST:
         case NETTRACE_BLOCK_OTHER:
         case NETTRACE_BLOCK_END:

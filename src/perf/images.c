@@ -243,7 +243,7 @@ static const char *open_mapped(const Mapping *mapping, MappingSource source, int
 {
         /* By the build id alone it is not certain that the file was not changed. */
         if (!mapping->inode)
-                return "perf recorded its build id, not which file it is";
+                return "perf recorded its build id instead of its device and inode";
         return mapping_file_open(mapping, source, ret_fd, ret_status);
 }
 

@@ -223,8 +223,8 @@ static void append_tracker(GString *out, const QueryContext *context, const Tota
         metrics_gauge(out, "memory_bytes", "bytes", "Bytes that code maps and names take.",
                       (double)budget->account->n_bytes);
         status_append_users(out, budget->owners);
-        metrics_gauge(out, "memory_limit_bytes", "bytes",
-                      "Most bytes that they may take; 0: no limit.", (double)budget->limit);
+        metrics_gauge(out, "memory_limit_bytes", "bytes", "Limit of these bytes; 0: no limit.",
+                      (double)budget->limit);
         ROWS(out, "evicted", "counter", "Forgotten because there is no memory for them.",
              {"what=\"process\"", budget->n_processes}, {"what=\"body\"", budget->n_bodies},
              {"what=\"il_map\"", budget->n_il_maps});
@@ -302,7 +302,7 @@ static void append_service(GString *out, const QueryStats *stats)
                       (double)stats->journal_bytes);
         metrics_gauge(
                 out, "journal_failed", NULL,
-                "1 if the journal cannot be written, so that a restart would lose what comes now.",
+                "1 if the journal cannot be written, so that a restart would lose new events.",
                 stats->journal_is_failed);
 }
 

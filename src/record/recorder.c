@@ -214,7 +214,8 @@ static bool recorder_set_ended(const Recorder *recorder, GError **error)
                 g_set_error(error, SPAWN_ERROR, 0, "process %d has ended",
                             (int)*recorder->settings.pids);
         else
-                g_set_error_literal(error, SPAWN_ERROR, 0, "what was to be recorded has ended");
+                g_set_error_literal(error, SPAWN_ERROR, 0,
+                                    "the processes to be recorded have ended");
         return false;
 }
 

@@ -200,7 +200,7 @@ static void subjects_refuse_named(Subjects *subjects, GError *refusal)
 {
         if (subjects->settings.is_perf_used &&
             refusal_is_among(refusal, NATIVE_ONLY, G_N_ELEMENTS(NATIVE_ONLY))) {
-                g_prefix_error(&refusal, "not attached, and recorded all the same: ");
+                g_prefix_error(&refusal, "not attached, but recorded: ");
                 subjects->settings.note(refusal->message, subjects->settings.data);
                 subjects->n_recorded++;
                 g_error_free(refusal);
@@ -273,8 +273,8 @@ static void subjects_ask_for_named(Subjects *subjects)
 static void subjects_note_late(const Subjects *subjects)
 {
         g_autofree char *note = g_strdup_printf(
-                "%u processes are not attached yet, process %d for one: they are "
-                "sampled, and have names from then on",
+                "%u processes are not attached yet, process %d for one: they are sampled, and have "
+                "names once they are attached",
                 subjects->asked->len, (int)g_array_index(subjects->asked, Asked, 0).pid);
 
         subjects->settings.note(note, subjects->settings.data);

@@ -240,7 +240,7 @@ static void kernel_read(KernelSymbols *symbols)
         if (!id || !has_own || is_same) {
                 /* Without a build id, only an equal address shows that the kernel is the same. */
                 if (!symbols->reference && !is_same)
-                        symbols->reason = "the recording does not note which kernel it is of";
+                        symbols->reason = "the recording does not identify its kernel";
                 else if (!kernel_read_kallsyms(symbols, KALLSYMS))
                         symbols->reason = KALLSYMS " cannot be read";
                 else if (kernel_fits(symbols, is_same))

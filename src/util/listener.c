@@ -143,8 +143,8 @@ Listener *listener_new(const char *path, mode_t mode, const char *group, int fd,
         listener->fd = fd;
         if (fd >= 0 && !is_listening(fd)) {
                 g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                            "what was handed over for %s is not a listening Unix socket: check "
-                            "clrsymd.socket",
+                            "the socket that was handed over for %s is not a listening Unix "
+                            "socket: check clrsymd.socket",
                             path);
                 listener_free(listener);
                 return NULL;

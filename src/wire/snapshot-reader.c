@@ -182,7 +182,7 @@ ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, 
                         return -1;
                 if (reader->begin == reader->end) {
                         snapshot_reader_fail(reader, error,
-                                             "a snapshot that was cut off: " SNAPSHOT_MAKE_AGAIN);
+                                             "a truncated snapshot: " SNAPSHOT_MAKE_AGAIN);
                         return -1;
                 }
                 switch (snapshot_reader_unpack(reader, &n)) {

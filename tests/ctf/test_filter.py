@@ -252,7 +252,7 @@ def check_refused(tap, programs, directory, samples, snapshot):
     tap.check(result.returncode and str(directory / 'nobody') in result.stderr.replace('\n  ', ''), 'no daemon', result.stderr[-500:])
     long = Sample(few[0].pid, few[0].time, [0x1000 + i for i in range(200_000)])
     result = graph(programs, write(directory / 'long', [long]), *names(snapshot=str(snapshot)), '-c', 'sink.utils.dummy')
-    tap.check(result.returncode == 0 and 'more addresses' in result.stderr, 'a long sequence', result.stderr[-500:])
+    tap.check(result.returncode == 0 and 'too many addresses' in result.stderr, 'a long sequence', result.stderr[-500:])
 
 
 def run(tap, programs, directory, _):

@@ -76,8 +76,8 @@ TEXT_ROWS = [
     ('100 0x2004 1970-01-01 00:00:21', '0x2004 N.T.B()+0x4 [QuickJitted]'),
     ('100 0x2004 now', '0x2004 N.T.B()+0x4 [QuickJitted] ~'),
     ('100 0X2004', '0x2004 N.T.B()+0x4 [QuickJitted]'),
-    ('100 0x9000', '0x9000 ?? pending: events up to then have not arrived ~'),
-    ('100 0x9000 99.0', '0x9000 ?? pending: events up to then have not arrived ~'),
+    ('100 0x9000', '0x9000 ?? pending: events up to that time have not arrived ~'),
+    ('100 0x9000 99.0', '0x9000 ?? pending: events up to that time have not arrived ~'),
     ('7 0x2000', '0x2000 ?? no-process'),
     ('5:100 0x2000', '0x2000 ?? no-process'),
     ('100 0x3000', '0x3000 N.T.``Evil\\u{1b}[31m\\u{a}X``()+0x0 [QuickJitted]'),
@@ -108,7 +108,7 @@ def check_text(tap, cli):
     tap.check(len(lines) == len(INVALID) and all(' ?? invalid: ' in line for line in lines) and
               all(line.isprintable() for line in lines), 'what makes no sense is invalid', *lines)
     done = cli.run('resolve', text='100 0x2000\n100 0x9000')
-    tap.equal(done.stdout.split('\n')[1], '0x9000 ?? pending: events up to then have not arrived ~', 'a last line without its end')
+    tap.equal(done.stdout.split('\n')[1], '0x9000 ?? pending: events up to that time have not arrived ~', 'a last line without its end')
     done = cli.run('resolve', text='')
     tap.check(done.returncode == 0 and done.stdout == '', 'no line, no answer')
     raw = subprocess.run([cli.programs.clrsym, 'resolve', '--socket', cli.daemon.query],

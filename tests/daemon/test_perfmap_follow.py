@@ -132,7 +132,7 @@ def check_churn(tap, programs, daemon):
         runtime = Runtime(daemon, process.pid)
         runtime.send(*(runtime.load(0x10000 + 64 * i) for i in range(N_PLACES)))
         with following(programs, daemon, process.pid) as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             tap.equal(follower.text(), runtime.map(), 'the file is there, with the code of now')
             wrong, n_reads, inodes = [], 0, set()
             for _ in range(N_BATCHES):
@@ -177,7 +177,7 @@ def check_restart(tap, programs, daemon):
         runtime = Runtime(daemon, process.pid)
         runtime.send(runtime.load(0x1000), runtime.load(0x2000))
         with following(programs, daemon, process.pid) as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             before = follower.text()
             daemon.__exit__()
             follower.wait_for_error('stays as it is until a daemon knows')
@@ -194,7 +194,7 @@ def check_restart(tap, programs, daemon):
             tap.equal((follower.end(), follower.text()), (0, None), 'SIGTERM: the file is removed')
             tap.check('is removed, because' in follower.errors(), 'and that is reported', follower.errors())
         with following(programs, daemon, process.pid, '--keep') as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             follower.process.send_signal(signal.SIGINT)
             tap.equal((follower.end(), follower.text()), (0, runtime.map()), 'SIGINT with --keep: the file stays')
 
@@ -205,17 +205,17 @@ def check_no_room(tap, programs, daemon):
         runtime.send(*(runtime.load(0x1000 + 16 * i) for i in range(100)))
         path = daemon.directory / 'map'
         with following(programs, daemon, process.pid, '-o', path, path=path) as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             before = follower.text()
             limit = resource.prlimit(follower.process.pid, resource.RLIMIT_FSIZE)
             resource.prlimit(follower.process.pid, resource.RLIMIT_FSIZE, (SMALL, limit[1]))
             runtime.send(*(runtime.load(0x10000 + 16 * i) for i in range(1000)))
-            follower.wait_for_error('the file stays as it was')
+            follower.wait_for_error('the file is outdated')
             tap.equal(follower.text(), before, 'no room: that is reported, and the file stays whole')
             resource.prlimit(follower.process.pid, resource.RLIMIT_FSIZE, limit)
             tap.check(follower.wait_for_text(runtime.map()), 'there is room again: the file is true', follower.errors())
-            follower.wait_for_error('is true again')
-            tap.equal(follower.errors().count('the file stays as it was'), 1, 'each is reported once')
+            follower.wait_for_error('is current again')
+            tap.equal(follower.errors().count('the file is outdated'), 1, 'each is reported once')
             tap.equal([entry.name for entry in daemon.directory.glob('.map*')], [], 'nothing else is left there')
 
 
@@ -230,7 +230,7 @@ def check_foreign(tap, programs, daemon):
             tap.check(follower.end() == 1 and 'has /tmp/perf-' in follower.errors() and '--force' in follower.errors() and
                       follower.text() == '', 'a file that the process itself has open is left alone', follower.errors())
             with following(programs, daemon, process.pid, '--force') as forced:
-                forced.wait_for_error('is kept true')
+                forced.wait_for_error('is kept current')
                 tap.equal(forced.text(), runtime.map(), '--force replaces it')
     with target() as process:
         runtime = Runtime(daemon, process.pid)
@@ -239,14 +239,14 @@ def check_foreign(tap, programs, daemon):
         victim.write_text('precious', encoding='utf-8')
         os.symlink(victim, f'/tmp/perf-{process.pid}.map')
         with following(programs, daemon, process.pid) as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             tap.equal((victim.read_text(encoding='utf-8'), follower.path.is_symlink(), follower.text()),
                       ('precious', False, runtime.map()), 'a link is replaced, not followed')
             follower.path.write_text('1000 10 other\n', encoding='utf-8')
             runtime.send(runtime.load(0x2000))
             tap.equal((follower.end(), follower.text()), (1, '1000 10 other\n'),
                       'what another program has written is left alone')
-            tap.check('another program has written' in follower.errors(), 'and that is reported', follower.errors())
+            tap.check('another program has changed' in follower.errors(), 'and that is reported', follower.errors())
 
 
 def check_user(tap, programs, daemon):
@@ -258,7 +258,7 @@ def check_user(tap, programs, daemon):
         runtime = Runtime(daemon, process.pid)
         runtime.send(runtime.load(0x1000))
         with following(programs, daemon, process.pid) as follower:
-            follower.wait_for_error('is kept true')
+            follower.wait_for_error('is kept current')
             status = follower.path.stat()
             tap.equal((status.st_uid, status.st_gid, follower.text()), (NOBODY, NOBODY, runtime.map()),
                       "root's file for a process of a user belongs to that user")

@@ -474,7 +474,7 @@ def check_full(tap, programs, directory):
                   daemon.log())
         tap.equal(counters(daemon)['bodies'], n, 'everything is known all the same')
         subprocess.run(['mount', '-o', 'remount,size=64M', state], check=True)
-        tap.check(wait_for(lambda: 'is written again' in daemon.log(), 120),
+        tap.check(wait_for(lambda: 'can be written again' in daemon.log(), 120),
                   'it is written again when there is room', daemon.log())
         daemon.process.kill()
         daemon.process.wait()

@@ -159,7 +159,7 @@ def check_damage(tap, programs, directory, snapshot, rows, want):
         copy.write_bytes(data[:n])
         message = error_of(programs, copy)
         if not message or str(copy) not in message or \
-                (n >= n_line and 'cut off' not in message):
+                (n >= n_line and 'truncated' not in message):
             wrong.append((n, message))
     tap.check(not wrong, f'cut to {len(cuts)} lengths: never answered, always reported', *wrong[:5])
 

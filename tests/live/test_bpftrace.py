@@ -68,7 +68,7 @@ def check_filter(tap, feed, program, what):
 def check_map(tap, feed, program, what):
     """bpftrace reads the map by itself."""
     with following(feed, program) as (process, errors):
-        live.wait_for('the file', lambda: 'is kept true' in errors(), process)
+        live.wait_for('the file', lambda: 'is kept current' in errors(), process)
         path = pathlib.Path(f'/proc/{program.pid}/root/tmp/perf-{program.vpid}.map')
         text = stacks(program, '(24)')
         names = {symbol for _, symbol in entries(path.read_text(encoding='utf-8'))[0].values()}

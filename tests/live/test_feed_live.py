@@ -302,7 +302,7 @@ def test_daemon(tap, world, command):
         n = world.check_bodies(tap, program.pid, 'daemon')
         tap.equal(n, 8000, 'daemon: every method is there')
         check_all_named(tap, world, program, 'daemon')
-        tap.check('no daemon at' in world.feed.said() or 'it has gone' in world.feed.said(),
+        tap.check('no daemon at' in world.feed.said() or 'it has ended' in world.feed.said(),
                   'daemon: the feed says that it was away', world.feed.said())
 
 

@@ -147,7 +147,7 @@ def test_command(tap, place, command):
               'why other frames have no line, and what to do', errors)
     jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
     # On a busy machine it is attached late.
-    before = re.search(r'(\d+) samples in the JIT are from before its process was attached', errors)
+    before = re.search(r'(\d+) samples in the JIT are from before their process was attached', errors)
     tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * (int(jit[1]) - (int(before[1]) if before else 0)) > 5,
               'what the JIT compiles is shown', errors)
     check_markers(tap, place.directory / 'a.firefox.json.gz')

@@ -161,8 +161,8 @@ def check_processes(tap, programs, data, directory):
         feed_twins(daemon, addresses, [(1, 50), (2, PID), (3, 70)])
         says(tap, run(daemon),
              rf'clrsym: process {PID} \(dotnet\) of the recording could be any of 3 of the trace: '
-             rf'1:50 \(since 700\.000\) 2:{PID} \(since 700\.000\) 3:70 \(since 700\.000\): say '
-             rf'which with --map {PID}=NS:PID\n', 'processes with the same layout: the choices')
+             rf'1:50 \(since 700\.000\) 2:{PID} \(since 700\.000\) 3:70 \(since 700\.000\): '
+             rf'choose one with --map {PID}=NS:PID\n', 'processes with the same layout: the choices')
         for pid_ns, pid in ((1, 50), (2, PID), (3, 70)):
             done = run(daemon, '--map', f'{PID}={pid_ns}:{pid}')
             names = [name for name, n in counts(done).items() if n]

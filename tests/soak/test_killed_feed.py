@@ -113,7 +113,7 @@ def wait_for_journal(system):
     """Until what could not be written is written."""
     end = time.monotonic() + TIMEOUT
     while ('cannot be written' in (log := system.daemon.log()) and
-           log.rindex('cannot be written') > log.rfind('is written again') and
+           log.rindex('cannot be written') > log.rfind('can be written again') and
            time.monotonic() < end):
         time.sleep(0.1)
 

@@ -149,7 +149,7 @@ START_TEST(test_lies)
                 found = read_samples(VERSIONS[_i], stacks, true, &error);
                 ck_assert_int_eq(error != NULL, ROWS[i].is_damaged);
                 if (error)
-                        ck_assert(strstr(error->message, "a stack makes no sense"));
+                        ck_assert(strstr(error->message, "a malformed stack"));
         }
 }
 END_TEST

@@ -477,8 +477,8 @@ static const struct {
         {4, 39, "\x06", 1, NETTRACE_ERROR_FORMAT, "nettrace of version 6"},
         {4, 32, "\x07", 1, NETTRACE_ERROR_DAMAGED, "no object begins there"},
         {4, 43, "\xff", 1, NETTRACE_ERROR_DAMAGED, "a type with a long name"},
-        {4, 53, "\x00\x00", 2, NETTRACE_ERROR_DAMAGED, "the header makes no sense"},
-        {4, 77, "\0\0\0\0\0\0\0\0", 8, NETTRACE_ERROR_DAMAGED, "the header makes no sense"},
+        {4, 53, "\x00\x00", 2, NETTRACE_ERROR_DAMAGED, "a malformed header"},
+        {4, 77, "\0\0\0\0\0\0\0\0", 8, NETTRACE_ERROR_DAMAGED, "a malformed header"},
         {6, 23, "\x02", 1, NETTRACE_ERROR_DAMAGED, "the header is not first"},
 };
 

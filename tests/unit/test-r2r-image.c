@@ -104,7 +104,7 @@ typedef struct Lie {
 
 #define NONE      "it has no precompiled code"
 #define CONFLICT  "its tables contradict each other"
-#define TRUNCATED "it is shorter than its headers have it"
+#define TRUNCATED "it is truncated"
 #define DAMAGED   "its headers contradict each other"
 #define NOT_PE    "it is not a PE file"
 #define OTHER     "it is for another machine, or has no precompiled code"
