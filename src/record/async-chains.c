@@ -9,21 +9,21 @@
 #include <unistd.h>
 
 #define NO_CHAIN UINT32_MAX
-/* Contexts of a thread, and threads of a process; more are not real. */
+/* Maximum of contexts of a thread, and of threads of a process. */
 #define MAX_CONTEXTS 32
 #define MAX_THREADS  (1u << 16)
 /* Frames of a chain, as many as a stack has. */
 #define MAX_CHAIN 1024u
-/* States of a context that get the methods that begin to await it. */
+/* Maximum of states of a context that get the methods that await it later. */
 #define MAX_APPENDED 4096u
-/* Bytes of a segment; a larger one is not ours. */
+/* Bytes of a segment; a larger one is not written by us. */
 #define MAX_SEGMENT (2 * ASYNC_LOG_SEGMENT_BYTES)
-/* us between looks at a log that is awaited. */
+/* us between looks at a log whose events are awaited. */
 #define PAUSE (50 * G_TIME_SPAN_MILLISECOND)
-/* Frames of all chains from which on those that no state has are left out. */
+/* Frames of all chains from which on unused chains are removed. */
 #define COMPACT_FRAMES (ASYNC_CHAINS_MAX_FRAMES / 4)
 
-/* From TIME on. */
+/* The state from TIME on. */
 typedef struct AsyncState {
         uint64_t time; /* ns of our CLOCK_MONOTONIC */
         uint32_t chain, n_done;
@@ -36,9 +36,9 @@ typedef struct AsyncContext {
 
 typedef struct AsyncThread {
         GArray *states;                      /* owned, of AsyncState, by time */
-        AsyncContext contexts[MAX_CONTEXTS]; /* the innermost is the last */
+        AsyncContext contexts[MAX_CONTEXTS]; /* the last one is the innermost */
         unsigned n_contexts;
-        unsigned n_gaps; /* of the process, at the last buffer */
+        unsigned n_gaps; /* gaps of the process, at the last buffer */
         uint64_t last;   /* time of the last event */
 } AsyncThread;
 
@@ -46,16 +46,16 @@ typedef struct AsyncThread {
 typedef struct AsyncReading {
         AsyncChains *chains; /* borrowed */
         char *name;          /* owned: of the log */
-        uint32_t segment;    /* that is read, its number */
+        uint32_t segment;    /* number of the segment that is read */
         uint64_t offset;     /* bytes of it that were read */
         AsyncLengths lengths;
         GHashTable *threads; /* owned: int32_t tid -> owned AsyncThread */
         unsigned n_gaps;
         int64_t clock_ahead;
         int32_t pid;
-        uint64_t known; /* ns: all events before have come, unless there was a gap after */
+        uint64_t known; /* ns: all earlier events have been read, unless there was a gap later */
         bool is_over;   /* no more entries come */
-        bool is_late;   /* it is not waited for */
+        bool is_late;   /* it is no longer waited for */
 } AsyncReading;
 
 struct AsyncChains {
@@ -96,7 +96,7 @@ static gboolean async_key_equal(gconstpointer one, gconstpointer other)
                        a->row.n * sizeof(uint64_t));
 }
 
-/* The number of the chain of the last N addresses, which stay if it is new. */
+/* The number of the chain of the last N addresses, which are kept if it is new. */
 static uint32_t async_chains_number(AsyncChains *chains, const AsyncChain *row)
 {
         const AsyncKey key = {chains->addresses, *row};
@@ -112,7 +112,7 @@ static uint32_t async_chains_number(AsyncChains *chains, const AsyncChain *row)
         return chains->rows->len - 1;
 }
 
-/* The chain of BEFORE, or of nothing (NO_CHAIN), with the frames of STACK after it. */
+/* The chain BEFORE, or an empty one (NO_CHAIN), with the frames of STACK after it. */
 static uint32_t async_reading_chain(AsyncReading *reading, uint32_t before, const AsyncStack *stack,
                                     bool is_machine)
 {
@@ -184,8 +184,8 @@ static void async_thread_push(AsyncThread *thread, uint32_t chain)
                 (AsyncContext){.chain = chain, .first = thread->states->len};
 }
 
-/* The methods that await the last one of the chain were not known yet when it was resumed: they are
- * those that were to be continued then, too. */
+/* The methods that await the last method of the chain were not known when it was resumed: they are
+ * those that it would have continued then, too. */
 static void async_thread_append(AsyncReading *reading, AsyncThread *thread, const AsyncStack *stack)
 {
         AsyncContext *context =
@@ -206,7 +206,7 @@ static void async_thread_append(AsyncReading *reading, AsyncThread *thread, cons
         context->chain = chain;
 }
 
-/* True: the state of the thread is another one now. */
+/* True: the state of the thread has changed. */
 static bool async_thread_take(AsyncReading *reading, AsyncThread *thread, const AsyncEvent *event,
                               AsyncStack *stack)
 {
@@ -242,7 +242,7 @@ static bool async_thread_take(AsyncReading *reading, AsyncThread *thread, const 
         }
 }
 
-/* TID: of the buffer's thread; 0: not known. */
+/* TID: the buffer's thread; 0: not known. */
 static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const uint8_t *bytes,
                                       size_t n, AsyncStack *stack)
 {
@@ -253,7 +253,7 @@ static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const 
         if (!async_buffer_read(&buffer, bytes, n))
                 return;
         thread = tid ? async_reading_thread(reading, tid) : NULL;
-        /* The lengths of sub-events are those of the whole stream. */
+        /* Sub-events have the lengths of the whole stream. */
         if (!thread) {
                 while (async_buffer_next(&buffer, &reading->lengths, &event))
                         ;
@@ -268,7 +268,7 @@ static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const 
                async_buffer_next(&buffer, &reading->lengths, &event)) {
                 const uint64_t time = event.time - (uint64_t)reading->clock_ahead;
 
-                /* Lies about times must not spoil the order. */
+                /* Wrong times must not spoil the order. */
                 thread->last = MAX(thread->last, time);
                 if (async_thread_take(reading, thread, &event, stack)) {
                         async_thread_note(thread, thread->last);
@@ -286,7 +286,7 @@ static void async_reading_take(AsyncReading *reading, const AsyncLogEntry *entry
                                const uint8_t *bytes, AsyncStack *stack)
 {
         if (reading->is_over) {
-                /* Another worker goes on. */
+                /* Another worker continues the log. */
                 reading->is_over = false;
                 reading->known = 0;
                 reading->n_gaps++;
@@ -312,7 +312,7 @@ static void async_reading_take(AsyncReading *reading, const AsyncLogEntry *entry
         }
 }
 
-/* Returns how many of the N BYTES are read: the last entry may not be whole yet. */
+/* Returns how many of the N BYTES were read: the last entry can be incomplete. */
 static size_t async_reading_take_entries(AsyncReading *reading, const char *bytes, size_t n)
 {
         g_autofree AsyncStack *stack = g_new(AsyncStack, 1);
@@ -329,14 +329,14 @@ static size_t async_reading_take_entries(AsyncReading *reading, const char *byte
                 async_reading_take(reading, &entry, (const uint8_t *)bytes + at, stack);
                 at += (size_t)entry.n;
         }
-        /* Of two logs of a pid, the one that goes on. */
+        /* Of two logs of a pid, the one that continues. */
         if (at)
                 g_hash_table_insert(reading->chains->processes, GINT_TO_POINTER(reading->pid),
                                     reading);
         return at;
 }
 
-/* Reads the rest of the segment. Returns the bytes that are not whole entries. */
+/* Reads the rest of the segment. Returns the bytes of an incomplete entry at the end. */
 static uint64_t async_reading_read(AsyncReading *reading, const char *path)
 {
         g_autofree char *bytes = NULL;
@@ -364,7 +364,7 @@ static void async_reading_update(AsyncReading *reading)
                         async_log_segment(directory, reading->name, reading->segment);
                 const uint64_t n_rest = async_reading_read(reading, path);
 
-                /* The newest one is still written. */
+                /* The newest segment is still being written. */
                 if (reading->segment + 1 == end)
                         break;
                 reading->n_gaps += n_rest > 0;
@@ -416,7 +416,7 @@ void async_chains_update(AsyncChains *chains)
                 async_reading_update(reading);
 }
 
-/* Have all events before TIME come? IS_LAST: logs for which that is false are late. */
+/* True if all events before TIME have been read. IS_LAST: logs for which that is false are late. */
 static bool async_chains_have(AsyncChains *chains, uint64_t time, bool is_last)
 {
         GHashTableIter iter;
@@ -451,7 +451,7 @@ bool async_chains_await(AsyncChains *chains, uint64_t time, int64_t limit)
         }
 }
 
-/* How many states of THREAD are at TIME or before. */
+/* The number of states of THREAD at TIME or before. */
 static guint async_thread_find(const AsyncThread *thread, uint64_t time)
 {
         guint low = 0, high = thread->states->len;
@@ -467,7 +467,7 @@ static guint async_thread_find(const AsyncThread *thread, uint64_t time)
         return low;
 }
 
-/* The state at TIME stays. Returns how many did not. */
+/* The state at TIME stays. Returns the number of removed states. */
 static guint async_thread_forget(AsyncThread *thread, uint64_t time)
 {
         const guint n_before = async_thread_find(thread, time), n = n_before ? n_before - 1 : 0;
@@ -480,7 +480,7 @@ static guint async_thread_forget(AsyncThread *thread, uint64_t time)
         return n;
 }
 
-/* Nothing is continued, as in a thread that is not known. */
+/* True if nothing is continued, as in an unknown thread. */
 static bool async_thread_is_empty(const AsyncThread *thread)
 {
         return !thread->n_contexts &&
@@ -507,7 +507,7 @@ static void async_reading_forget(AsyncReading *reading, uint64_t time)
         }
 }
 
-/* The chains that the states of a process have, by new numbers. */
+/* Gives the chains of a process's states their new numbers. */
 static uint32_t async_chains_move(AsyncChains *chains, const GArray *rows, const GArray *addresses,
                                   uint32_t *moved, uint32_t number)
 {
@@ -544,7 +544,7 @@ static void async_chains_clear(AsyncChains *chains)
         chains->numbers = g_hash_table_new_full(async_key_hash, async_key_equal, g_free, NULL);
 }
 
-/* Leaves out the chains that no state has. */
+/* Removes unused chains. */
 static void async_chains_compact(AsyncChains *chains)
 {
         g_autoptr(GArray) rows = chains->rows, addresses = chains->addresses;
@@ -617,7 +617,7 @@ bool async_chains_are_empty(const AsyncChains *chains)
         return !chains->rows->len;
 }
 
-/* Are all events of THREAD known at TIME? */
+/* True if all events of THREAD are known at TIME. */
 static bool async_thread_is_known(const AsyncThread *thread, const AsyncReading *reading,
                                   uint64_t time)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Pauses of a process do not overlap, and of its collections two do. So many are looked at before
- * one that began too early. */
+/* Pauses of a process do not overlap, and at most two of its collections do. This many are compared
+ * before one that began too early. */
 #define MAX_OVERLAPPING 4
 
 /* Sorted by begin. */
@@ -19,7 +19,7 @@ struct Collections {
         uint64_t n_bytes;      /* that were read */
 };
 
-/* As GCStart has them: GC.Collect(), or for a lack of memory that the program has reported. */
+/* Reasons of GCStart: GC.Collect(), or a lack of memory that the program has reported. */
 static bool reason_is_induced(uint32_t reason)
 {
         enum {
@@ -116,7 +116,7 @@ void collections_free(Collections *collections)
         g_free(collections);
 }
 
-/* How many of ENTRIES begin at TIME or before. */
+/* The number of ENTRIES that begin at TIME or before. */
 static guint entries_count_begun(const GArray *entries, uint64_t time)
 {
         guint low = 0, high = entries->len;
@@ -132,7 +132,7 @@ static guint entries_count_begun(const GArray *entries, uint64_t time)
         return low;
 }
 
-/* The innermost one of the thread TID, or of any thread (0), at TIME. */
+/* The innermost entry of the thread TID, or of any thread (0), at TIME. */
 static const CollectionLogEntry *entries_find(const GArray *entries, int32_t tid, uint64_t time)
 {
         guint n = entries_count_begun(entries, time), i;

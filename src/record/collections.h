@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Collections: when which process collected garbage, by the logs of the holder's workers
- */
+/* Collections: the garbage collections of processes, from the logs of the holder's workers */
 
 #include "attach/collection-log.h"
 
@@ -11,7 +9,7 @@
 
 typedef struct Collections Collections;
 
-/* Bytes of all logs that are read; later ones are left out. */
+/* Bytes of all logs; later entries are left out. */
 #define COLLECTIONS_MAX_BYTES (UINT64_C(128) << 20)
 
 /* Reads all logs in DIRECTORY. */
@@ -19,9 +17,8 @@ Collections *collections_new(const char *directory);
 void collections_free(Collections *collections);
 
 /*
- * The collection for which the thread TID of PID stopped the program at TIME. With TID 0, for
- * threads that only collect: the one that PID was making at TIME. NULL: none, or not known. Owned
- * by COLLECTIONS.
+ * The collection for which the thread TID of PID stopped the program at TIME. TID 0 is for threads
+ * that only collect: the collection of PID at TIME. NULL: none, or not known. Owned by COLLECTIONS.
  */
 const CollectionLogEntry *collections_find(const Collections *collections, int32_t pid, int32_t tid,
                                            uint64_t time);

@@ -8,14 +8,14 @@
 
 typedef struct Interval {
         JitLogEntry entry;
-        uint32_t parent; /* the one around it, by number; NO_PARENT: none */
+        uint32_t parent; /* number of the enclosing one; NO_PARENT: none */
 } Interval;
 
 struct JitIntervals {
-        unsigned n_cut;      /* logs that are not whole, or were not read */
+        unsigned n_cut;      /* logs that are incomplete, or were not read */
         uint64_t n_bytes;    /* of the logs that were read */
         GHashTable *threads; /* owned int64_t "pid and tid" -> owned GArray of Interval */
-        GHashTable *first;   /* int32_t pid -> owned uint64_t: ns, its first one's begin */
+        GHashTable *first;   /* int32_t pid -> owned uint64_t: ns, begin of its first compilation */
 };
 
 static gint64 thread_key(int32_t pid, int32_t tid)
@@ -48,7 +48,7 @@ static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
         intervals_take_first(intervals, entry);
 }
 
-/* False: the log does not have all, or is not read. */
+/* False: the log is incomplete, or cannot be read. */
 static bool intervals_read(JitIntervals *intervals, const char *path)
 {
         g_autofree char *bytes = NULL;
@@ -141,7 +141,7 @@ bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_
         return !first || time < *first;
 }
 
-/* How many begin at TIME or before. */
+/* The number of those that begin at TIME or before. */
 static uint32_t thread_count_begun(const GArray *thread, uint64_t time)
 {
         uint32_t low = 0, high = thread->len;

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * JIT intervals: what a thread was compiling at a time, by the logs of the holder's workers
- */
+/* JIT intervals: the method that a thread was compiling at a time, from the logs of the holder's
+ * workers */
 
 #include "attach/jit-log.h"
 
 typedef struct JitIntervals JitIntervals;
 
-/* Bytes of all logs that are read; the largest processes of a machine have some 100 MB. */
+/* Bytes of all logs; the largest processes of a machine have some 100 MB. */
 #define JIT_INTERVALS_MAX_BYTES (UINT64_C(256) << 20)
 
-/*
- * Reads all logs in DIRECTORY; what cannot be read is missing, and so is what is more than
- * JIT_INTERVALS_MAX_BYTES.
- */
+/* Reads all logs in DIRECTORY; unreadable ones, and bytes beyond JIT_INTERVALS_MAX_BYTES, are
+ * missing. */
 JitIntervals *jit_intervals_new(const char *directory);
 void jit_intervals_free(JitIntervals *intervals);
 
-/* Logs that do not have all compilations of their processes. */
+/* The number of logs that lack compilations. */
 unsigned jit_intervals_n_cut(const JitIntervals *intervals);
 
-/* True if no compilation of PID that is known began at TIME or before: its log begins later. */
+/* True if no known compilation of PID began at TIME or before: its log begins later. */
 bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_t time);
 
 /* Calls FN for each compilation, in no order. */

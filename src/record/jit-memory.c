@@ -13,13 +13,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* What the runtime calls the file, as links of /proc have it. */
+/* The runtime's name of the file, in links of /proc. */
 #define FILE_NAME "/memfd:doublemapper"
 
 typedef struct MemoryFile {
         int fd;       /* owned */
-        GArray *code; /* owned, of MomentCode: the parts that a core file has; NULL: it is the
-                       * runtime's file */
+        GArray *code; /* owned, of MomentCode: the parts in a core file; NULL: it is the runtime's
+                       * file */
 } MemoryFile;
 
 struct JitMemory {
@@ -61,7 +61,7 @@ void jit_memory_free(JitMemory *memory)
         g_free(memory);
 }
 
-/* Is the entry of a directory of descriptors the runtime's file? By its name. */
+/* True if the entry of a directory of descriptors is the runtime's file. By its name. */
 static bool descriptor_is_memory(int directory, const char *name)
 {
         char target[sizeof(FILE_NAME)];
@@ -70,8 +70,8 @@ static bool descriptor_is_memory(int directory, const char *name)
         return n == (ssize_t)sizeof(target) - 1 && !memcmp(target, FILE_NAME, (size_t)n);
 }
 
-/* A descriptor of the file that PATH leads to, if it is one in memory and in no directory; else -1.
- * A process can name other files so, whose reading may not end. */
+/* A descriptor of the target of PATH, if it is a file in memory without a directory; else -1. A
+ * process can give this name to other files, and reading them might not end. */
 static int memory_open(const char *path)
 {
         FD_AUTO int found = rootfs_find_linked(path);
@@ -140,8 +140,7 @@ void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd)
                 memory_add(memory, moment->pid, own, g_array_ref(moment->code));
 }
 
-/* The place in FILE of N bytes that are at OFFSET of the runtime's file; UINT64_MAX: it lacks them.
- */
+/* The place in FILE of N bytes at OFFSET of the runtime's file; UINT64_MAX: missing. */
 static uint64_t memory_place(const MemoryFile *file, uint64_t offset, size_t n)
 {
         guint i;

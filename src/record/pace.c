@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In us: between two looks for threads that have ended. */
+/* us between two looks for threads that have ended. */
 #define LOOK_INTERVAL (G_TIME_SPAN_SECOND / 2)
-/* What it needs to write its samples; and if it does not take that much, it sleeps by itself. */
+/* ns of CPU that perf needs to write its samples; with less to write, it sleeps by itself. */
 #define WORK_NS    (2 * 1000 * 1000)
 #define WORK_LIMIT (100 * G_TIME_SPAN_MILLISECOND)
-/* In ms. */
+/* ms */
 #define STEP        2
 #define MAX_PAUSE   90
 #define LEAST_PAUSE 10
-/* A part of the buffer that perf has for each CPU, 512 KiB. */
+/* Bytes: a part of perf's buffer for each CPU, which has 512 KiB. */
 #define ROOM (128 * 1024)
 
 typedef enum PaceState {
@@ -32,9 +32,9 @@ typedef struct Recorded {
 struct Pace {
         PaceState state;
         unsigned pause;  /* ms */
-        GArray *threads; /* owned, of Recorded: those that perf has an event of */
-        gint64 next;     /* us of g_get_monotonic_time(): the next look for them */
-        gint64 since;    /* the same: when it was continued */
+        GArray *threads; /* owned, of Recorded: the threads with an event of perf */
+        gint64 next;     /* us of g_get_monotonic_time(): the next look for these threads */
+        gint64 since;    /* the same: when perf was continued */
         guint64 worked;  /* ns on a CPU until then */
 };
 
@@ -97,7 +97,7 @@ static bool pace_is_needed(Pace *pace, gint64 now)
         return false;
 }
 
-/* ns that the thread which writes the samples was on a CPU; 0: not known. */
+/* ns that perf's writing thread was on a CPU; 0: not known. */
 static guint64 perf_worked(pid_t perf)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/schedstat", (int)perf), *text = NULL;

@@ -4,9 +4,9 @@
 /*
  * Pace: keeps perf record from polling without a pause
  *
- * perf 6.1 goes on polling the event of a thread that has ended, which returns at once: from then
- * on it takes a whole core. So it is stopped then (SIGSTOP) for as long as its buffers have room
- * for samples, and continued for a moment, in which it writes them.
+ * perf 6.1 continues to poll the event of a thread that has ended, which returns at once, and so
+ * uses a whole core. So perf is then stopped (SIGSTOP) while its buffers have room for samples, and
+ * continued for a moment, in which it writes them.
  */
 
 #include <glib.h>
@@ -14,12 +14,10 @@
 
 typedef struct Pace Pace;
 
-/* BYTES: what perf samples of one CPU in a second, at most. */
+/* BYTES: the maximum of bytes that perf samples of one CPU in a second. */
 Pace *pace_new(guint64 bytes);
-/*
- * perf records the threads that PIDS have now, and what they start. To be called before perf looks
- * for them, and again after that.
- */
+/* perf records the present threads of PIDS, and what they start. To be called before perf looks for
+ * them, and again after that. */
 void pace_note_threads(Pace *pace, const pid_t *pids, unsigned n);
 /* To be called again after the returned ms, or earlier. NOW: us of g_get_monotonic_time(). */
 unsigned pace_step(Pace *pace, pid_t perf, gint64 now);

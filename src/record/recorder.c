@@ -24,19 +24,19 @@
 #include <unistd.h>
 
 #define PORT_VARIABLE "DOTNET_DiagnosticPorts"
-/* Bytes of async events that a thread buffers: the least that .NET 11 takes. */
+/* Bytes of async events that a thread buffers: the minimum of .NET 11. */
 #define ASYNC_BUFFER_VARIABLE "DOTNET_AsyncProfiler_EventBufferSize"
 #define ASYNC_BUFFER_SIZE     "1024"
 
-/* In ms. */
+/* ms */
 #define LOOK_MS 100
-/* In us. */
+/* us */
 #define PROGRESS_INTERVAL (500 * G_TIME_SPAN_MILLISECOND)
-/* A process that is killed is known up to its last event: one that is idle is asked for one. */
+/* A process that is killed is known up to its last event, so an idle process is asked for one. */
 #define HORIZON_INTERVAL G_TIME_SPAN_SECOND
-/* For a command that a key on the terminal, or the time's end, is to end. */
+/* us for the command to end, after Ctrl-C or the end of the time. */
 #define COMMAND_LIMIT (5 * G_TIME_SPAN_SECOND)
-/* For a process that was to be recorded to end, if perf could not: a guess. */
+/* us for a recorded process to end, after perf failed: a guess. */
 #define ENDING_LIMIT (100 * G_TIME_SPAN_MILLISECOND)
 #define ENDING_PAUSE (5 * G_TIME_SPAN_MILLISECOND)
 
@@ -45,18 +45,18 @@ struct Recorder {
         Scratch *scratch;        /* owned */
         Services *services;      /* owned */
         Sampler *sampler;        /* owned; NULL: none */
-        Tally *tally;            /* owned; NULL: its samples are not counted */
-        ProcessScope *scope;     /* owned; NULL: all that was sampled is wanted */
-        RuntimeSampler *runtime; /* owned: in its place, where perf cannot be used; or NULL */
-        GArray *fds;             /* owned, of struct pollfd: those of the runtimes, and signals */
+        Tally *tally;            /* owned; NULL: samples are not counted */
+        ProcessScope *scope;     /* owned; NULL: all samples are wanted */
+        RuntimeSampler *runtime; /* owned: if perf cannot be used; or NULL */
+        GArray *fds;             /* owned, of struct pollfd: of the runtimes, and of signals */
         SpawnCommand command;
-        int command_status; /* as waitpid() has it */
+        int command_status; /* of waitpid() */
         unsigned n_parts;
-        bool is_refused;    /* perf did not start again, which was noted */
+        bool is_refused;    /* perf failed to restart, which was printed */
         Subjects *subjects; /* owned */
         JitMemory *memory;  /* owned */
         gint64 begin;       /* us of g_get_monotonic_time() */
-        gint64 duration;    /* us; 0: it is not over */
+        gint64 duration;    /* us; 0: not over */
         gint64 next_progress, next_part, next_follow, next_horizon;
         int signal_fd;
         sigset_t old_signals;
@@ -70,7 +70,7 @@ static void recorder_note(const Recorder *recorder, const char *message)
 
 /* The holder */
 
-/* What the holder has attached; NULL: it does not answer. The caller frees it. */
+/* The holder's attachments; NULL: it does not answer. The caller frees it. */
 static json_t *recorder_attachments(const Recorder *recorder)
 {
         const Request request = {.verb = REQUEST_LIST};
@@ -80,7 +80,7 @@ static json_t *recorder_attachments(const Recorder *recorder)
         return json_incref(json_object_get(answer, "attachments"));
 }
 
-/* Asks the holder for something of all that is attached. */
+/* Requests something of the holder for all attachments. */
 static void recorder_want(const Recorder *recorder, RequestVerb verb)
 {
         const Request request = {.verb = verb};
@@ -104,10 +104,10 @@ static void recorder_count_attached(const Recorder *recorder, RecorderProgress *
 /* The command */
 
 /*
- * Its runtimes connect to our holder, besides where they connected to before. None waits for that:
- * a program that inherits the variable may run where the socket is not, as a user who may not
- * connect to it, or after the recording. Of async events, a program that ends by itself loses what
- * its threads have buffered.
+ * The command's runtimes connect to our holder, besides the ports in the environment. No runtime
+ * waits: a program that inherits the variable can run where the socket does not exist, as a user
+ * who may not connect, or after the recording. A program that ends by itself loses the async events
+ * in its threads' buffers.
  */
 static char **recorder_environment(const Recorder *recorder)
 {
@@ -148,7 +148,7 @@ static bool recorder_command_is_over(Recorder *recorder)
         return !recorder->command.pid;
 }
 
-/* What came until now was obeyed. */
+/* All signals so far were handled. */
 static void recorder_take_signals(const Recorder *recorder)
 {
         struct signalfd_siginfo info;
@@ -162,7 +162,7 @@ static bool recorder_is_interrupted(const Recorder *recorder)
         return spawn_is_woken(recorder->signal_fd);
 }
 
-/* A key on the terminal has reached it, too: it has a moment to end by itself. */
+/* Ctrl-C on the terminal has reached it, too: it has a moment to end by itself. */
 static void recorder_end_command(Recorder *recorder, bool is_interrupted)
 {
         const gint64 deadline = g_get_monotonic_time() + (is_interrupted ? COMMAND_LIMIT / 10 : 0);
@@ -194,7 +194,7 @@ static bool process_is_there(pid_t pid)
         return !proc_stat_read(pid, &stat) || stat.state != 'Z';
 }
 
-/* Those that are there; perf does not start if one is not. */
+/* The processes that exist; perf does not start if one is missing. */
 static GArray *recorder_sampled(const Recorder *recorder)
 {
         GArray *pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
@@ -219,7 +219,7 @@ static bool recorder_set_ended(const Recorder *recorder, GError **error)
         return false;
 }
 
-/* True for a process that is exiting, too: perf misses its threads a moment before /proc does. */
+/* True for a process that is exiting, too: perf loses its threads a moment before /proc does. */
 static bool recorder_subjects_have_ended(const Recorder *recorder)
 {
         const gint64 deadline = g_get_monotonic_time() + ENDING_LIMIT;
@@ -260,9 +260,8 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         return recorder->sampler != NULL;
 }
 
-/* Each attached process is asked to sample itself, once. One that is not attached yet may not
- * answer.
- */
+/* Asks each attached process to sample itself, once. A process that is not attached yet may not
+ * answer. */
 static void recorder_follow(Recorder *recorder)
 {
         json_auto_t *attachments = recorder_attachments(recorder);
@@ -287,7 +286,7 @@ static void recorder_follow(Recorder *recorder)
         "managed frames only, at safe points; it takes about 0.16 s of CPU a second of each "      \
         "program that computes"
 
-/* REFUSAL: of perf; NULL: the runtime's samples are wanted. */
+/* REFUSAL: perf's; NULL: the runtime's sampler was chosen. */
 static void recorder_note_sampler(const Recorder *recorder, const char *refusal)
 {
         g_autofree char *note = NULL;
@@ -301,7 +300,7 @@ static void recorder_note_sampler(const Recorder *recorder, const char *refusal)
         recorder_note(recorder, note);
 }
 
-/* perf; or, where it cannot be used, the runtimes themselves. */
+/* Starts perf; or, if it cannot be used, the runtimes' own samplers. */
 static bool recorder_start_sampling(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
@@ -336,7 +335,7 @@ static Tally *recorder_tally_new(const Recorder *recorder)
                         : NULL);
 }
 
-/* What perf has not written yet is counted the next time. */
+/* Samples that perf has not written yet are counted the next time. */
 static void recorder_count_samples(Recorder *recorder, RecorderProgress *progress)
 {
         if (recorder->runtime)
@@ -373,7 +372,7 @@ static gint64 recorder_interval(const Recorder *recorder)
         return (gint64)(recorder->settings.interval * G_TIME_SPAN_SECOND);
 }
 
-/* Leaves out what perf has recorded of other processes. */
+/* Removes perf's records of other processes. */
 static bool recorder_narrow(const Recorder *recorder, const char *path, GError **error)
 {
         g_autofree char *other = NULL;
@@ -404,8 +403,8 @@ static bool recorder_narrow_part(const Recorder *recorder, const char *path)
         return false;
 }
 
-/* Each part gets another name, so that none is met twice. The chains of its last samples may still
- * be in buffers of the runtimes. */
+/* Each part has another name, so that none is passed twice. The chains of its last samples can
+ * still be in buffers of the runtimes. */
 static void recorder_pass_parts(Recorder *recorder)
 {
         char *part;
@@ -425,7 +424,7 @@ static void recorder_pass_parts(Recorder *recorder)
         }
 }
 
-/* An interval can be without samples, also the last one. */
+/* An interval, also the last one, can be without samples. */
 static void recorder_end_parts(Recorder *recorder)
 {
         if (recorder->sampler)
@@ -433,7 +432,7 @@ static void recorder_end_parts(Recorder *recorder)
         recorder_pass_parts(recorder);
 }
 
-/* perf ended by itself on a machine that goes on: its disk is full, say. */
+/* perf ended by itself although the machine is recorded, for example because the disk is full. */
 static void recorder_restart_sampler(Recorder *recorder)
 {
         g_autoptr(GError) error = NULL;
@@ -458,7 +457,7 @@ static bool recorder_records_machine(const Recorder *recorder)
         return recorder->settings.is_whole_machine || recorder->scope;
 }
 
-/* With an interval. */
+/* Ends an interval, if there are intervals. */
 static void recorder_divide(Recorder *recorder, gint64 now)
 {
         recorder_pass_parts(recorder);
@@ -473,7 +472,7 @@ static void recorder_divide(Recorder *recorder, gint64 now)
                 recorder_restart_sampler(recorder);
 }
 
-/* Where perf records the whole machine, it does not end with the processes. */
+/* If perf records the whole machine, it does not end with the processes. */
 static bool recorder_processes_are_over(const Recorder *recorder)
 {
         g_autoptr(GArray) pids = recorder->scope ? recorder_sampled(recorder) : NULL;
@@ -494,7 +493,7 @@ static bool recorder_sampling_is_over(const Recorder *recorder)
         return !goes_on && sampler_is_over(recorder->sampler);
 }
 
-/* Who is not sampled any more. */
+/* Reports processes that are no longer sampled. */
 static void recorder_note_cuts(const Recorder *recorder)
 {
         char *note;
@@ -505,7 +504,7 @@ static void recorder_note_cuts(const Recorder *recorder)
         }
 }
 
-/* Waits for a moment, and takes what the runtimes have sampled. True: a signal has come. */
+/* Waits for a moment, and takes the runtimes' samples. True: a signal has come. */
 static bool recorder_look(Recorder *recorder)
 {
         const struct pollfd signals = {.fd = recorder->signal_fd, .events = POLLIN};
@@ -528,7 +527,7 @@ static bool recorder_look(Recorder *recorder)
         return g_array_index(recorder->fds, struct pollfd, 0).revents != 0;
 }
 
-/* Until it is to end. True: because of a signal. */
+/* Waits for the end of the recording. True: because of a signal. */
 static bool recorder_wait(Recorder *recorder)
 {
         const double seconds = recorder->settings.seconds;
@@ -579,7 +578,7 @@ static void recorder_release_signals(Recorder *recorder)
         sigprocmask(SIG_SETMASK, &recorder->old_signals, NULL);
 }
 
-/* A key on the terminal can also end a helper that has no group of its own yet. */
+/* Ctrl-C can also end a helper that has no process group yet. */
 static void recorder_explain(const Recorder *recorder, GError **error)
 {
         if (!recorder_is_interrupted(recorder))
@@ -597,7 +596,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->command.go_fd = -1;
         recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
         recorder->memory = jit_memory_new();
-        /* From here on a signal ends the recording, not the program. */
+        /* From here on, a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
@@ -616,7 +615,7 @@ void recorder_free(Recorder *recorder)
 
         if (!recorder)
                 return;
-        /* A command that did not begin yet ends by this, and by no signal. */
+        /* A command that has not begun ends by this, and not by a signal. */
         fd_clear(&recorder->command.go_fd);
         recorder_end_command(recorder, false);
         sampler_free(recorder->sampler);
@@ -705,12 +704,12 @@ bool recorder_run(Recorder *recorder, GError **error)
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
         recorder->duration = g_get_monotonic_time() - recorder->begin;
-        /* A later one ends what is waited for from here on. */
+        /* From here on, another signal ends what is waited for. */
         recorder_take_signals(recorder);
         subjects_end(recorder->subjects);
         if (!recorder_end_sampling(recorder, error))
                 return false;
-        /* Before a command that still runs is ended: what a runtime emitted last would be
+        /* Before a running command is ended: else the last events of its runtimes would be
          * uncertain, and it does not end before its sessions are read. */
         services_detach(recorder->services, recorder->signal_fd);
         recorder_end_command(recorder, is_interrupted);
@@ -738,7 +737,7 @@ char *recorder_keep_samples(const Recorder *recorder, GError **error)
 {
         const char *samples = recorder_samples(recorder);
         g_autofree char *parent = g_path_get_dirname(recorder->scratch->path);
-        /* What is made here is replaced: a file by a file, a directory by a directory. */
+        /* The rename replaces a file by a file, or a directory by a directory. */
         char *path = g_strdup_printf("%s/clrsym-record-XXXXXX%s", parent,
                                      recorder->runtime ? "" : ".data");
         FD_AUTO int fd = -1;

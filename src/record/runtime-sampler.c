@@ -18,26 +18,26 @@
 #include <unistd.h>
 
 #define SAMPLES "samples"
-/* Bytes between two looks at the file system. */
+/* Bytes between two checks of the file system. */
 #define LOOK_SIZE (1u << 20)
 
-/* Why a process is not sampled any more. */
+/* Why a process is no longer sampled. */
 typedef enum SamplesCut {
         SAMPLES_GO_ON,
         SAMPLES_CUT_FULL,  /* its file is full */
-        SAMPLES_CUT_TOTAL, /* all files are */
-        SAMPLES_CUT_SPACE, /* the file system nearly is */
+        SAMPLES_CUT_TOTAL, /* all files together are full */
+        SAMPLES_CUT_SPACE, /* the file system is nearly full */
 } SamplesCut;
 
 struct RuntimeSampler {
         EventPipeSamples samples;
         char *directory;       /* owned */
         GHashTable *processes; /* owned: pid -> owned SampledProcess */
-        GHashTable *mappings;  /* owned: set of owned lines, those that are in the file */
+        GHashTable *mappings;  /* owned: set of owned lines that are in the file */
         FILE *mappings_file;   /* owned */
         uint64_t limit;        /* bytes of each file */
         uint64_t n_bytes;
-        uint64_t next_look; /* at so many bytes */
+        uint64_t next_look; /* size of the files at the next check */
         int write_error;    /* errno; 0: none */
 };
 
@@ -45,14 +45,14 @@ typedef struct SampledProcess {
         RuntimeSampler *sampler; /* borrowed */
         Target target;
         EventPipeSink sink;
-        EventPipeSession session; /* fd -1: it is over, or could not be opened */
+        EventPipeSession session; /* fd -1: it has ended, or could not be opened */
         int file;                 /* -1: not open */
         uint64_t n_bytes;
         SamplesCut cut;
-        bool is_reported; /* that it is cut */
+        bool is_reported; /* the cut was reported */
 } SampledProcess;
 
-/* Before N bytes more. */
+/* Before N more bytes are written. */
 static SamplesCut sampled_find_cut(const SampledProcess *process, size_t n)
 {
         RuntimeSampler *sampler = process->sampler;
@@ -69,8 +69,7 @@ static SamplesCut sampled_find_cut(const SampledProcess *process, size_t n)
         return SAMPLES_GO_ON;
 }
 
-/* An EventPipeSink's. A full disk must not keep the process from ending: what comes is still read.
- */
+/* EventPipeSink. A full disk must not keep the process from ending, so its bytes are still read. */
 static void sampled_take(void *data, const uint8_t *bytes, size_t n)
 {
         SampledProcess *process = data;
@@ -259,7 +258,7 @@ char *runtime_sampler_next_cut(RuntimeSampler *sampler)
         return NULL;
 }
 
-/* A ProcMapsFn. */
+/* ProcMapsFn. */
 static bool sampler_note_mapping(void *data, const Mapping *mapping)
 {
         RuntimeSampler *sampler = data;
@@ -269,7 +268,7 @@ static bool sampler_note_mapping(void *data, const Mapping *mapping)
         FILE *file = mapping_may_have_assemblies(mapping) ? open_memstream(&text, &n) : NULL;
 
         if (file) {
-                line.time = 0; /* /proc does not report when a file was mapped */
+                line.time = 0; /* /proc has no times of mappings */
                 mapping_write(&line, file);
                 fclose(file);
         }
@@ -307,7 +306,7 @@ bool runtime_sampler_is_over(const RuntimeSampler *sampler)
         return g_hash_table_size(sampler->processes) > 0;
 }
 
-/* Takes what a process has written that has ended meanwhile. */
+/* Takes the rest of a process that has ended meanwhile. */
 static void sampled_take_rest(SampledProcess *process)
 {
         struct pollfd fd = {.fd = process->session.fd, .events = POLLIN};
@@ -331,7 +330,7 @@ void runtime_sampler_stop(RuntimeSampler *sampler, int wake_fd)
 
                 if (process->session.fd >= 0)
                         sampled_take_rest(process);
-                /* A process that ends or hangs has written what it will. */
+                /* A process that has ended or hangs writes no more. */
                 if (process->session.fd >= 0 && !spawn_is_woken(wake_fd))
                         eventpipe_session_stop(&process->target, &process->session,
                                                /* error= */ NULL);

@@ -21,11 +21,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* In us: perf opens an event for each thread, and writes what it has at its end. */
+/* us for perf to start: it opens an event for each thread, and at its end writes its buffers. */
 #define START_LIMIT (60 * G_TIME_SPAN_SECOND)
 #define STOP_LIMIT  (120 * G_TIME_SPAN_SECOND)
 #define REPLY_MS    50
-/* Starts of perf, until one is not disturbed by threads that end. */
+/* Maximum of starts of perf, each disturbed by threads that end. */
 #define MAX_ATTEMPTS 8
 
 /* perf adds the time to the name of a part. */
@@ -34,29 +34,31 @@
 
 /* Bytes; with less, perf could not write its samples. */
 #define LEAST_ROOM (64 * 1024)
-/* Bytes of a sample: 127 frames, and as much of the stack as perf copies. */
+/* Bytes of a sample: 127 frames, besides the copy of the stack. */
 #define MAX_FRAMES 1200
 /* Without a call graph: the largest of these sizes of copies of which all CPUs together have perf
  * write no more than MAX_COPIED_BYTES a second. */
 #define MAX_COPIED_BYTES (UINT64_C(40) << 20)
 static const unsigned COPIED_SIZES[] = {16384, 8192, 4096};
-/* Bytes of the copy of a stack that waits, of which 99.5 % fit in; perf loses larger ones from some
- * 50,000 switches a second on. */
+/* Bytes of the copy of a waiting stack, of which 99.5 % are smaller; perf loses larger copies from
+ * some 50,000 switches a second on. */
 #define WAITS_COPY_SIZE 8192
-/* MiB of memory for each CPU, for what perf has not read yet. Other users than root may not have as
- * much. Each switch has a copy of a stack: for waits they are larger, but together no more than
- * WAITS_BUFFERS. */
+/*
+ * MiB of memory for each CPU, for samples that perf has not read yet. Other users than root may not
+ * lock as much. Each switch has a copy of a stack: for waits they are larger, but together no more
+ * than WAITS_BUFFERS.
+ */
 enum { BUFFER = 4, WAITS_BUFFER = 16, WAITS_BUFFERS = 256 };
 
-/* Bytes a second, of all CPUs: for more, only the threads of the processes are recorded. A disk
- * takes as much. */
+/* Bytes a second, of all CPUs: beyond this, only the threads of the processes are recorded. A disk
+ * can write that much. */
 #define MAX_MACHINE_BYTES (UINT64_C(64) << 20)
 
 /*
- * Where the callers of a sample are from. Frame pointers lead to the begin of a thread, but not
- * from code that keeps none: in a web server, 22 % of the samples lack their managed callers,
- * because the leaf is in libc. Copies of stacks have all callers, as far as they go: of hello, of
- * which half is compiled, 44 % of the stacks are longer than 16 KiB. Both, of one moment, have all
+ * The source of a sample's callers. Frame pointers lead to the start of a thread, but not through
+ * code that keeps none: in a web server, 22 % of the samples lack their managed callers, because
+ * the leaf is in libc. Copies of stacks have all callers up to their size: of hello, half of which
+ * is compiled, 44 % of the stacks are longer than 16 KiB. Both together have all callers
  * (unwind/stack-pairs.h).
  */
 typedef enum StackSource {
@@ -68,7 +70,7 @@ typedef enum StackSource {
 
 static const struct {
         const char *name; /* of a call graph */
-        unsigned size;    /* bytes of a copy, unless another number follows */
+        unsigned size;    /* bytes of a copy, unless another number is given */
 } SOURCES[_STACK_SOURCE_MAX] = {
         [STACKS_BY_POINTERS] = {"fp", 16384},
         [STACKS_BY_COPIES] = {"dwarf", 32768},
@@ -76,24 +78,24 @@ static const struct {
 };
 
 /*
- * By frame pointers, the caller of a method that was replaced on the stack is hidden
- * (perf/osr-callers.h). So a second event copies some stacks: a part of the frequency, at most so
- * many a second. Only copies are of each call that runs for some time:
- * the event of the new body (MethodLoadVerbose, from the thread that is being replaced, with its
- * stack) is about the first call only, and costs a walk of the stack for each method that is
- * compiled. 97 copies a second take no CPU that can be measured (1.00 of what the program and perf
- * take without them), and 1.6 MB a second for each CPU that works.
+ * Frame pointers hide the caller of a method that was replaced on the stack (perf/osr-callers.h).
+ * So a second event copies some stacks: a part of the frequency, at most COPIES_MAX a second. Only
+ * copies cover each call that runs for some time: the event of the new body (MethodLoadVerbose,
+ * from the thread that is being replaced, with its stack) covers only the first call, and costs a
+ * walk of the stack for each compiled method. 97 copies a second use no measurable CPU (1.00 of the
+ * program and perf without them), and 1.6 MB a second for each busy CPU.
  */
 enum { COPIES_PART = 5, COPIES_MAX = 97 };
 
 #define ENABLE "enable\n"
-/* Does nothing but wake it, after which it looks for samples. */
+/* Only wakes perf, which then looks for samples. */
 #define PING "ping\n"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-/* Above that, a user without privileges may not use perf at all (Debian's and Ubuntu's kernels). */
+/* Above this value, a user without privileges may not use perf at all (Debian's and Ubuntu's
+ * kernels). */
 #define MAX_PARANOID 2
-/* Above that, such a user may not look at the whole machine. */
+/* Above this value, such a user may not record the whole machine. */
 #define MAX_PARANOID_MACHINE 0
 
 static int sampler_paranoid(void)
@@ -103,7 +105,7 @@ static int sampler_paranoid(void)
         return g_file_get_contents(PARANOID, &text, NULL, NULL) ? atoi(text) : 0;
 }
 
-/* What perf printed first, but for its progress and threads that ended meanwhile; NULL: nothing. */
+/* perf's first messages, except its progress and threads that ended meanwhile; NULL: none. */
 static char *sampler_words(const Sampler *sampler)
 {
         static const char IGNORED[] = "WARNING: Ignored open failure", TITLE[] = "Error:";
@@ -121,7 +123,7 @@ static char *sampler_words(const Sampler *sampler)
         return NULL;
 }
 
-/* Did the kernel, or a container's filter of system calls, not let it? */
+/* True if the kernel, or a container's filter of system calls, refused. */
 static bool sampler_is_forbidden(const Sampler *sampler)
 {
         static const char *const PHRASES[] = {"Access to performance monitoring",
@@ -161,7 +163,7 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             words ? words : "it reports nothing");
 }
 
-/* May this user have samples of code in the kernel, where a thread loses its CPU? */
+/* True if this user may have samples of kernel code, where a thread loses its CPU. */
 static bool sampler_may_sample_kernel(void)
 {
         g_autofree char *status = NULL;
@@ -209,7 +211,7 @@ static StackSource sampler_source(const SamplerSettings *settings)
         return STACKS_BY_POINTERS;
 }
 
-/* Bytes of a copy of a stack. */
+/* Bytes of a copied stack. */
 static unsigned sampler_copy_size(const SamplerSettings *settings)
 {
         const char *size = strchr(settings->call_graph, ',');
@@ -242,7 +244,7 @@ static unsigned sampler_copies(const SamplerSettings *settings)
         return 0;
 }
 
-/* Bytes that perf writes a second, at most, for a CPU that works. */
+/* Maximum of bytes that perf writes a second for a busy CPU. */
 static uint64_t sampler_cpu_bytes(const SamplerSettings *settings)
 {
         const uint64_t copied =
@@ -273,7 +275,7 @@ static void sampler_add_cpu_events(const SamplerSettings *settings, GPtrArray *a
         /* Times that are added to waits must be ns. */
         const bool is_clock = settings->time == SAMPLED_BOTH;
 
-        /* In a group, both begin at once when a thread gets a CPU. */
+        /* In a group, both begin together when a thread gets a CPU. */
         if (n && sampler_source(settings) == STACKS_BY_BOTH) {
                 g_ptr_array_add(argv, g_strdup_printf("--event={cpu-clock,%s}", copies));
         } else if (n || is_clock) {
@@ -285,9 +287,9 @@ static void sampler_add_cpu_events(const SamplerSettings *settings, GPtrArray *a
 }
 
 /*
- * A sample of each thread that loses its CPU, and a record of each switch: the one has the stack,
- * the other the time until the thread gets a CPU again. Both are the kernel's, so that the stack
- * has its frames, too.
+ * A sample of each thread that loses its CPU has the stack, and a record of each switch has the
+ * time until the thread gets a CPU again. Both are the kernel's, so that the stack has its frames,
+ * too.
  */
 static void sampler_add_wait_events(const SamplerSettings *settings, GPtrArray *argv)
 {
@@ -321,7 +323,7 @@ static void sampler_add_events(const SamplerSettings *settings, GPtrArray *argv)
                 sampler_add_wait_events(settings, argv);
 }
 
-/* Other programs may keep all CPUs busy. */
+/* Other programs can keep all CPUs busy. */
 static bool sampler_may_record_machine(const SamplerSettings *settings)
 {
         return (geteuid() == 0 || sampler_paranoid() <= MAX_PARANOID_MACHINE) &&
@@ -416,7 +418,7 @@ static void sampler_end_attempt(Sampler *sampler)
         fd_clear(&sampler->control);
 }
 
-/* perf ends without a word if a thread that it is about to look at has ended. */
+/* perf ends without a message if a thread that it is about to open has ended. */
 static bool sampler_may_retry(const Sampler *sampler, const SamplerSettings *settings)
 {
         g_autofree char *words = sampler_words(sampler);
@@ -480,7 +482,7 @@ char *sampler_next_part(const Sampler *sampler)
         g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
         const char *name;
 
-        /* Their names sort as their times. */
+        /* Names sort in the order of their times. */
         while (files && (name = g_dir_read_name(files)))
                 if (g_str_has_prefix(name, PART) && (!oldest || strcmp(name, oldest) < 0)) {
                         g_free(oldest);
@@ -514,7 +516,7 @@ static uint64_t sampler_size(const Sampler *sampler)
         return stat(sampler->output, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* perf does not say so. */
+/* perf does not report a full disk. */
 static bool sampler_has_room(const char *directory)
 {
         struct statvfs st;

@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 #define TEMPLATE "clrsym-record-XXXXXX"
-/* Bytes; what a socket's path may have, less the names below the directory. */
+/* Bytes of a socket's path, without the names below the directory. */
 #define MAX_PATH 76
 #define PROBE    "probe"
 
 #define MODE_PRIVATE 0700
-/* Whoever knows the name finds what is in there. */
+/* A user who knows a name can open it. */
 #define MODE_PASSABLE 0711
 
-/* Where a directory can be, in this order. */
+/* The possible places, in this order. */
 static const char *scratch_place(size_t i)
 {
         const char *const places[] = {g_get_tmp_dir(), "/tmp", g_get_user_runtime_dir(), "/var/tmp",
@@ -49,8 +49,7 @@ static bool directory_takes_sockets(const char *path)
         return is_taken;
 }
 
-/* The runtime takes a comma for the end of the path, a semicolon for the end of the port, and text
- * for UTF-8. */
+/* For the runtime, a comma ends the path, and a semicolon ends the port; the path must be UTF-8. */
 static bool path_is_plain(const char *path)
 {
         return strlen(path) <= MAX_PATH && !strpbrk(path, ",;") && g_utf8_validate(path, -1, NULL);
@@ -95,7 +94,7 @@ static char *scratch_make_directory(mode_t mode, GError **error)
         return NULL;
 }
 
-/* Whatever is sent to the process group, it stays until its work is done. */
+/* The keeper ignores signals to the process group until its work is done. */
 static G_NORETURN void scratch_keep(const Scratch *scratch, int life_fd)
 {
         sigset_t all;
@@ -124,7 +123,7 @@ static pid_t scratch_start_keeper(Scratch *scratch)
                 int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
                 close(fds[1]);
-                /* Whoever reads our output does not wait for the keeper. */
+                /* A program that reads our output must not wait for the keeper. */
                 dup2(null, STDIN_FILENO);
                 dup2(null, STDOUT_FILENO);
                 dup2(null, STDERR_FILENO);

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In us. */
+/* us */
 #define START_LIMIT  (60 * G_TIME_SPAN_SECOND)
 #define DETACH_LIMIT (40 * G_TIME_SPAN_SECOND) /* more than the holder gives its workers */
 #define END_LIMIT    (10 * G_TIME_SPAN_SECOND)
 #define START_MS     2
 
-/* The directory of sockets that are not for runtimes. */
+/* The directory of sockets for this user only. */
 #define OWN "own"
 
 static bool services_await_socket(const char *path, pid_t pid, const char *log, int wake_fd,
@@ -54,7 +54,7 @@ static pid_t services_start_one(const Scratch *scratch, const char *const *argv,
 {
         g_autofree char *log = scratch_file(scratch, "log");
         FD_AUTO int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        /* In order, as at the end: the holder's workers stop their sessions. */
+        /* In this order at the end, too: the holder's workers stop their sessions. */
         const SpawnSettings settings = {
                 .death_signal = SIGTERM, .log_fd = log_fd, .kept = &scratch->life_fd, .n_kept = 1};
         pid_t pid = spawn_helper(argv, &settings, error);
@@ -72,7 +72,7 @@ static char *services_daemon_program(void)
         return built ? built : g_strdup(given ? given : CLRSYM_DAEMON_PATH);
 }
 
-/* Without its directory nothing is logged. */
+/* Without its directory, nothing is logged. */
 static bool services_make_directory(const char *path, GError **error)
 {
         if (g_mkdir_with_parents(path, 0700) == 0)

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Services: a daemon and a holder of this recording alone
+ * Services: the daemon and the holder of one recording
  *
  * They listen in its scratch directory, keep nothing, and end with this program.
  */
@@ -19,17 +19,17 @@ typedef struct Services {
         char *port;            /* owned: the socket for runtimes */
         char *jit_logs;        /* owned: the directory of jit-log.h */
         char *collection_logs; /* owned: the directory of collection-log.h */
-        char *async_logs;      /* owned: the directory of async-log.h; it is there if wanted */
+        char *async_logs;      /* owned: the directory of async-log.h, which exists if requested */
 } Services;
 
-/* NULL with ERROR set. HAS_LOGS: they grow, so not for a recording that does not end. HAS_ASYNC:
- * the log of chains, which does not. WAKE_FD: see spawn.h. */
+/* NULL with ERROR set. HAS_LOGS: logs that grow, so not for a recording without an end. HAS_ASYNC:
+ * the log of chains, which does not grow. WAKE_FD: see spawn.h. */
 Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, int wake_fd,
                          GError **error);
-/* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
+/* False: the daemon has ended by itself, or was killed, and its names are lost. */
 bool services_has_daemon(Services *services);
-/* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted, unless
- * WAKE_FD is readable. */
+/* Ends all sessions. Afterwards the daemon has all events of the runtimes, unless WAKE_FD is
+ * readable. */
 void services_detach(Services *services, int wake_fd);
 /* Ends both, at once if WAKE_FD is readable. NULL is fine. */
 void services_free(Services *services, int wake_fd);

@@ -29,7 +29,7 @@ static void spawn_reset_signals(void)
         sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The parent may have died before the signal was asked for. */
+/* The parent may have died before the signal was set. */
 static void spawn_die_with(pid_t parent, int signal_number)
 {
         prctl(PR_SET_PDEATHSIG, signal_number);
@@ -73,7 +73,7 @@ bool spawn_command(char **argv, char **environment, SpawnCommand *ret_command, G
         pid_t pid = -1;
         char byte;
 
-        /* One socket for both: the order to begin, and then the reason why it cannot. */
+        /* One socket for both: the order to begin, and then the error. */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0)
                 pid = fork();
         if (pid < 0) {
@@ -130,7 +130,7 @@ void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd)
                 return;
         kill(*pid, signal_number);
         if (!child_wait(*pid, g_get_monotonic_time() + limit, wake_fd, &status)) {
-                /* Those that it started, too: nobody waits for them. */
+                /* With the processes that it started: nobody waits for them. */
                 kill(-*pid, SIGKILL);
                 kill(*pid, SIGKILL);
                 child_wait(*pid, G_MAXINT64, -1, &status);

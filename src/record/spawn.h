@@ -9,20 +9,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Descriptors at most that a program keeps. */
+/* Maximum of descriptors that a program keeps. */
 #define SPAWN_MAX_KEPT 4
 
 typedef struct SpawnSettings {
-        int death_signal; /* is sent to it when this process dies */
+        int death_signal; /* sent to it when this process dies */
         int log_fd;       /* its stdout and stderr */
         const int *kept;  /* descriptors that it keeps under their numbers */
         unsigned n_kept;
 } SpawnSettings;
 
-/*
- * Starts ARGV[0], a path, in a process group of its own, so that a key on the terminal does not
- * reach it. 0 with ERROR set.
- */
+/* Starts ARGV[0], a path, in a process group of its own, so that Ctrl-C does not reach it. 0 with
+ * ERROR set. */
 pid_t spawn_helper(const char *const *argv, const SpawnSettings *settings, GError **error);
 
 /* A command that waits for its start, with this program's terminal and process group. */
@@ -31,18 +29,16 @@ typedef struct SpawnCommand {
         int go_fd; /* of spawn_command_go() */
 } SpawnCommand;
 
-/* ARGV[0] is looked for on PATH. ENVIRONMENT is borrowed. It is terminated if this process dies. */
-bool spawn_command(char **argv, char **environment, SpawnCommand *ret_command, GError **error);
-/* Lets it begin. False with ERROR set: it cannot be started; it has ended then, and was waited for.
+/*
+ * ARGV[0] is looked for on PATH. ENVIRONMENT is borrowed. It is terminated when this process dies.
  */
+bool spawn_command(char **argv, char **environment, SpawnCommand *ret_command, GError **error);
+/* Lets it begin. False with ERROR set: it cannot be started; it has ended, and is reaped. */
 bool spawn_command_go(SpawnCommand *command, const char *name, GError **error);
 
-/*
- * WAKE_FD, here and below: what is waited for is given up when this is readable, because a signal
- * has come; -1: it never is.
- */
+/* WAKE_FD, here and below: waiting ends when this is readable, because of a signal; -1: never. */
 bool spawn_is_woken(int wake_fd);
-/* Sends SIGNAL to *PID, waits so many us, kills it and its process group if need be, and sets *PID
+/* Sends SIGNAL to *PID, waits LIMIT us, kills it and its process group if necessary, and sets *PID
  * to 0. */
 void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd);
 

@@ -11,18 +11,21 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* In us, between two searches: of the whole machine; of what descends from a process, where also a
- * short program that cannot be attached is to be found; and after one that could not be yet. */
+/*
+ * us between two searches: of the whole machine; of the descendants of a process, where short
+ * programs that cannot be attached are to be found, too; and after a process that could not be
+ * attached yet.
+ */
 #define SEARCH_INTERVAL  G_TIME_SPAN_SECOND
 #define DESCENT_INTERVAL (200 * G_TIME_SPAN_MILLISECOND)
 #define RETRY_INTERVAL   (50 * G_TIME_SPAN_MILLISECOND)
 
-/* In us, for all answers before the recording begins: those of processes that a search has found,
- * and those of processes that the user has named, which have longer than a port may take. */
+/* us for all answers before the recording begins: for processes of a search, and for processes that
+ * the user has named, which have longer than a port may take. */
 #define FOUND_LIMIT (3 * G_TIME_SPAN_SECOND)
 #define NAMED_LIMIT (15 * G_TIME_SPAN_SECOND)
 
-/* A process whose attachment was asked for. */
+/* A requested attachment. */
 typedef struct Asked {
         pid_t pid;
         int fd; /* for the answer */
@@ -32,22 +35,22 @@ typedef struct Asked {
 struct Subjects {
         SubjectsSettings settings;
         Search *search; /* owned */
-        GArray *asked;  /* owned, of Asked: the answers have not come yet */
-        /* pid -> owned message, "" for the first: of a refusal after which it is tried again. */
+        GArray *asked;  /* owned, of Asked: without an answer yet */
+        /* pid -> owned message, "" for the first: of refusals that are retried. */
         GHashTable *refusals;
         gint64 next_search; /* us of g_get_monotonic_time() */
-        guint first_fd;     /* in the array of the last poll */
-        guint n_polled;     /* answers that were polled for */
+        guint first_fd;     /* place in the array of the last poll */
+        guint n_polled;     /* answers in the last poll */
         guint n_recorded;   /* processes that the user has named, and that are sampled */
-        GError *refusal;    /* owned or NULL: of the only one that was named, before it begins */
+        GError *refusal;    /* owned or NULL: of the only named process, before the recording */
         bool has_begun;
 };
 
-/* A runtime that has just started may open its port in a moment, or take a session then. */
+/* A runtime that has just started can open its port, or accept a session, in a moment. */
 static const AttachError TOO_EARLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_REFUSED,
                                         ATTACH_ERROR_BROKEN};
 
-/* What it runs is sampled without a runtime's help, and native code has names all the same. */
+/* Such a process is sampled without its runtime, and native code has names. */
 static const AttachError NATIVE_ONLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_PORT_OFF,
                                           ATTACH_ERROR_TOO_OLD};
 
@@ -80,14 +83,16 @@ void subjects_free(Subjects *subjects)
         g_free(subjects);
 }
 
-/* Keeps what the names of process PID need, because the process may end before it is named. */
+/* Keeps the data for naming process PID, which can end before it is named. */
 static void subjects_keep(const Subjects *subjects, pid_t pid)
 {
         jit_memory_keep(subjects->settings.memory, pid);
         kept_roots_keep(pid);
 }
 
-/* What is not asked for by its pid may have load contexts, which a listing can harm. */
+/*
+ * A process that was not named by its pid can have load contexts, in which a listing can crash it.
+ */
 static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachList list,
                                     GError **error)
 {
@@ -114,8 +119,8 @@ static bool subjects_has_ended(const GError *refusal)
                g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS);
 }
 
-/* A process that a search found is not attached. One that has ended may have been, since it
- * connected; if not, that shows when its frames are named. */
+/* A process of a search is not attached. If it has ended, it may have been attached, since it
+ * connected; if not, the naming shows it. */
 static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal)
 {
         const gpointer key = GINT_TO_POINTER(pid);
@@ -161,8 +166,8 @@ void subjects_end(Subjects *subjects)
         g_hash_table_remove_all(subjects->refusals);
 }
 
-/* Attaches what a search has found, unless it has connected by itself. Nobody waits for the
- * answers. */
+/* Attaches the processes of a search, unless they have connected by themselves. Nobody waits for
+ * the answers. */
 static void subjects_search(Subjects *subjects)
 {
         g_autoptr(GArray) added = search_look(subjects->search);
@@ -195,7 +200,7 @@ static void subjects_append_fds(const Subjects *subjects, GArray *fds)
         }
 }
 
-/* One that the user has named is not attached. REFUSAL is taken over. */
+/* A process that the user has named is not attached. REFUSAL is taken over. */
 static void subjects_refuse_named(Subjects *subjects, GError *refusal)
 {
         if (subjects->settings.is_perf_used &&
@@ -233,7 +238,7 @@ static void subjects_take_answer(Subjects *subjects, guint i)
                 g_hash_table_remove(subjects->refusals, GINT_TO_POINTER(asked.pid));
 }
 
-/* Waits for all answers that are awaited, up to LIMIT us. */
+/* Waits for all answers, up to LIMIT us. */
 static void subjects_await(Subjects *subjects, gint64 limit, int wake_fd)
 {
         const gint64 deadline = g_get_monotonic_time() + limit;
@@ -290,7 +295,7 @@ bool subjects_begin(Subjects *subjects, int wake_fd, GError **error)
         } else {
                 for (i = 0; i < settings->n_pids; i++)
                         search_add_root(subjects->search, settings->pids[i]);
-                /* Children that run already are not sampled either. */
+                /* Running children are not sampled, either. */
                 g_array_unref(search_look(subjects->search));
         }
         subjects_ask_for_named(subjects);

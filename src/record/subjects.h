@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Subjects: the processes of a recording, as its holder attaches them
+ * Subjects: the processes of a recording, which its holder attaches
  *
- * Those that are recorded, and the .NET processes that they start; or every .NET process of the
- * machine. Later ones are found by a search every second, and at once where a port appears. What
- * the command starts connects to the holder by itself, unless it has another environment or another
- * root directory.
+ * They are the recorded processes, and the .NET processes that these start; or every .NET process
+ * of the machine. A search finds later ones every second, and at once if a port appears. Programs
+ * of the command connect to the holder by themselves, unless they have another environment or
+ * another root directory.
  */
 
 #include "record/jit-memory.h"
@@ -21,12 +21,12 @@ typedef struct SubjectsSettings {
         const pid_t *pids;
         size_t n_pids;
         bool is_whole_machine;
-        /* A process is sampled, whether it is attached or not; else its runtime has to. */
+        /* perf samples a process, attached or not; false: only its runtime does. */
         bool is_perf_used;
-        JitMemory *memory; /* borrowed: gets those that are found to have a runtime; or NULL */
-        /* Has a file PID-... of each process that was attached; NULL: there are none. */
+        JitMemory *memory; /* borrowed: gets processes with a runtime; or NULL */
+        /* Has a file PID-... of each process that was attached; NULL: no logs. */
         const char *logs;
-        /* What could not be attached, but does not prevent the rest. */
+        /* Reports failures to attach that do not prevent the rest. */
         void (*note)(const char *message, void *data);
         void *data;
 } SubjectsSettings;
@@ -38,21 +38,21 @@ Subjects *subjects_new(const SubjectsSettings *settings);
 void subjects_free(Subjects *subjects);
 
 /*
- * Attaches what runs already, and waits until it is, but a few seconds at most, and not when
- * WAKE_FD (see spawn.h) is readable: the rest is attached meanwhile. A process without a runtime
- * that can be asked is noted, and recorded with names of native code. False with ERROR set: no
- * process of PIDS can be recorded.
+ * Attaches running processes, and waits for that, but a few seconds at most, and not when WAKE_FD
+ * (see spawn.h) is readable; the rest is attached during the recording. A process without a usable
+ * runtime is reported, and recorded with names of native code. False with ERROR set: no process of
+ * PIDS can be recorded.
  */
 bool subjects_begin(Subjects *subjects, int wake_fd, GError **error);
 
 /* PID is the command, which has not begun yet. */
 void subjects_add_command(Subjects *subjects, pid_t pid);
 
-/* Appends what to poll for, as struct pollfd. */
+/* Appends the descriptors to poll, as struct pollfd. */
 void subjects_poll(Subjects *subjects, GArray *fds);
-/* Notes why processes were not attached that were tried again until they ended, unless they had
- * connected by themselves. */
+/* Reports processes that could not be attached until they ended, unless they had connected by
+ * themselves. */
 void subjects_end(Subjects *subjects);
 
-/* Takes what has come since, FDS being those of the last poll; searches if it is time for that. */
+/* Takes the new answers, FDS being those of the last poll; searches if it is time. */
 void subjects_serve(Subjects *subjects, const GArray *fds);

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The head of the file: its magic, and where its records begin. */
+/* The head of the file: its magic, and the place of its records. */
 #define MAGIC           "PERFILE2"
 #define OFFSET_POSITION 40
 #define HEAD_SIZE       48
-/* The place of the first event in the head, and in it of what its samples have: all have the same
- * before their pid. */
+/* The place of the first event in the head, and of the sample type in the event: all events have
+ * the same members before the pid. */
 #define EVENTS_POSITION      24
 #define SAMPLE_TYPE_POSITION 24
 
@@ -29,7 +29,7 @@ typedef struct TallyRecord {
         uint16_t size; /* bytes of the record, its head included */
 } TallyRecord;
 
-/* After the head: which event it is of, and how many. */
+/* After the head: the id of the event, and the number of lost samples. */
 typedef struct TallyLost {
         uint64_t id, n;
 } TallyLost;
@@ -41,7 +41,7 @@ struct Tally {
         char *path;         /* owned */
         int fd;             /* -1: none is open */
         uint64_t offset;    /* of the next record; 0: the head was not read yet */
-        uint32_t too_large; /* bytes of a sample that does not count; 0: all do */
+        uint32_t too_large; /* samples of at least this size do not count; 0: all do */
         bool is_damaged;
         uint64_t n_samples, n_lost;
         uint64_t sample_type; /* of perf_event_attr */
@@ -92,7 +92,8 @@ static bool tally_read_head(Tally *tally)
         return !tally->is_damaged;
 }
 
-/* At its end. The forks of other CPUs may come later in the file: then it is not counted yet. */
+/* At the end of the file. The forks of other CPUs can come later in the file, so the sample is not
+ * counted yet. */
 static bool tally_has(const Tally *tally, const TallyRecord *head, const uint8_t *record)
 {
         const size_t at = perf_sample_pid_at(tally->sample_type);
@@ -122,7 +123,7 @@ static void tally_count(Tally *tally, const TallyRecord *head, const uint8_t *re
         tally->n_lost += lost.n;
 }
 
-/* The bytes of the whole records among the first N of the buffer. */
+/* The bytes of the complete records among the first N of the buffer. */
 static size_t tally_take(Tally *tally, size_t n)
 {
         size_t at = 0;
@@ -153,7 +154,7 @@ static void tally_read(Tally *tally)
         } while (n_taken && !tally->is_damaged);
 }
 
-/* Is another file there now? */
+/* True if another file has the path now. */
 static bool tally_is_replaced(const Tally *tally)
 {
         struct stat ours, there;
