@@ -3,7 +3,7 @@
 
 #include "unwind/leb128.h"
 
-/* Rules that are remembered: compilers remember one or two. */
+/* Rules on the stack of remembered ones: compilers remember one or two. */
 #define MAX_REMEMBERED 8u
 #define MAX_OPERANDS   2u
 
@@ -14,13 +14,14 @@ typedef struct FrameProgram {
         ByteCursor cursor;
         ByteCursor expression; /* the operand of the instruction, if it has one */
         CallFrame *frame;
-        const CallFrame *initial; /* as the common instructions leave it; NULL: not yet */
+        const CallFrame *initial; /* as the common instructions leave it; NULL: they have not run
+                                   * yet */
         CallFrame remembered[MAX_REMEMBERED];
         unsigned n_remembered;
         uint64_t place; /* the address that the rules are for */
 } FrameProgram;
 
-/* What a compiler need not say, by the ABI: who saves which register. */
+/* The defaults of the ABI: which function saves which register. */
 static void frame_set_default(CallFrame *frame, const Machine *machine)
 {
         unsigned i;
@@ -32,7 +33,7 @@ static void frame_set_default(CallFrame *frame, const Machine *machine)
         frame->registers[REGISTER_SP].kind = FRAME_RULE_OF_CFA;
 }
 
-/* Always true, as all below unless the operands are invalid. */
+/* Always true, as the functions below are unless the operands are invalid. */
 static bool program_set(FrameProgram *program, uint64_t number, FrameRule rule)
 {
         number = machine_of_dwarf(program->machine, number);
@@ -127,7 +128,7 @@ static bool program_skip(FrameProgram *program, uint64_t one, uint64_t other)
         return true;
 }
 
-/* From here on the return address is signed, or not any more: the signature is removed always. */
+/* From here on the return address is signed, or no longer; the signature is always removed. */
 static bool program_sign(FrameProgram *program, uint64_t one, uint64_t other)
 {
         return program->machine->kind == MACHINE_ARM64;
@@ -176,11 +177,11 @@ typedef enum OperandKind {
         OPERAND_EXPRESSION, /* a length, and so many bytes */
 } OperandKind;
 
-/* Takes the operands, of which there may be none. False: they are invalid. */
+/* Takes the operands, if any. False: they are invalid. */
 typedef bool (*InstructionFn)(FrameProgram *program, uint64_t one, uint64_t other);
 
 typedef struct Instruction {
-        InstructionFn run; /* NULL: it is not known */
+        InstructionFn run; /* NULL: unknown */
         OperandKind operands[MAX_OPERANDS];
 } Instruction;
 
@@ -274,7 +275,7 @@ static bool program_step(FrameProgram *program)
                !program->cursor.has_failed;
 }
 
-/* Up to the rules of ADDRESS. */
+/* Runs the instructions up to the rules of ADDRESS. */
 static bool program_run(FrameProgram *program, ByteCursor instructions, uint64_t address)
 {
         program->cursor = instructions;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 typedef enum FrameFileState {
-        FRAME_FILE_UNREAD, /* or forgotten again */
+        FRAME_FILE_UNREAD, /* or dropped */
         FRAME_FILE_READ,
-        FRAME_FILE_EMPTY, /* it has no call frame information that can be read */
+        FRAME_FILE_EMPTY, /* it has no readable call frame information */
         FRAME_FILE_MISSING,
 } FrameFileState;
 
@@ -24,8 +24,8 @@ typedef struct FrameFile {
         bool is_debug_read;
         FrameTable debug; /* owned: of its debug file */
         uint8_t build_id[ELF_MAX_BUILD_ID];
-        size_t n_build_id; /* 0: it has none, or it was not read */
-        uint64_t n_missed; /* frames for which it was missing */
+        size_t n_build_id; /* 0: none, or not read */
+        uint64_t n_missed; /* frames that it was missing for */
 } FrameFile;
 
 struct CallFrames {
@@ -34,7 +34,7 @@ struct CallFrames {
         const DebugFinder *debug;    /* borrowed, or NULL */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
         GHashTable *accounts;        /* owned, of process_accounts_new() */
-        uint64_t n_bytes;            /* of all files that are remembered */
+        uint64_t n_bytes;            /* of all files in memory */
 };
 
 static void frame_file_free(void *data)
@@ -89,7 +89,7 @@ static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
         file->state = FRAME_FILE_UNREAD;
 }
 
-/* Forgets what was read for the process that has most. */
+/* Drops the files that were read for the process with most bytes. */
 static void call_frames_make_room(CallFrames *frames)
 {
         const ProcessAccount *most = NULL;
@@ -115,14 +115,14 @@ static void call_frames_make_room(CallFrames *frames)
         }
 }
 
-/* True if FILE is the one that was mapped, where perf recorded its build id. */
+/* True if FILE is the mapped one, by the recorded build id, if there is one. */
 static bool mapped_file_is(const MappedFile *mapped, const ElfFile *file)
 {
         return !mapped->n_build_id ||
                elf_file_has_build_id(file, mapped->build_id, mapped->n_build_id);
 }
 
-/* Native code of a file, which could be there. What .NET compiles is in memory or in an
+/* True for native code of a file that can exist. Code that .NET compiles is in memory or in an
  * assembly. */
 static bool mapped_file_is_native(const MappedFile *mapped)
 {
@@ -152,7 +152,7 @@ static void frame_file_read(FrameFile *file, const Machine *machine, const Mappe
         elf_file_close(&elf);
 }
 
-/* What PID has cost, and what is remembered of FILE since it had N_BEFORE bytes. */
+/* Charges PID for the work, and counts the bytes of FILE, which had N_BEFORE before. */
 static void call_frames_account_for(CallFrames *frames, int32_t pid, const FrameFile *file,
                                     size_t n_before)
 {
@@ -186,7 +186,7 @@ static void call_frames_read_debug(CallFrames *frames, int32_t pid, FrameFile *f
         call_frames_account_for(frames, pid, file, n_before);
 }
 
-/* What the file, or its debug file, has for its own address. */
+/* The entry of the file, or of its debug file, for its own address. */
 static bool call_frames_find_entry(CallFrames *frames, int32_t pid, FrameFile *file,
                                    const MappedFile *mapped, uint64_t address, FrameEntry *ret)
 {

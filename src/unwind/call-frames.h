@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * CallFrames: the call frame information of the ELF files that were mapped
+ * CallFrames: the call frame information of mapped ELF files
  *
- * A file is used if it is the one that was mapped, by device and inode, or by its build id. Where
- * it has nothing for an address, its debug file is used. What they have is copied once and
- * remembered, and that they have nothing, too; then they are closed.
+ * A file is used if it is the mapped one, by device and inode, or by its build id. If it has
+ * nothing for an address, its debug file is used. The tables are copied once and kept, also the
+ * fact that there are none; then the files are closed.
  *
- * The recorded processes choose the files and what is in them. So each may cost as much as
- * CALL_FRAMES_MAX_WORK; then nothing more is read for it. If all files together take more than
- * CALL_FRAMES_MAX_BYTES, those go that were read for the process with most of them.
+ * The recorded processes choose the files and what is in them. So each process may cost
+ * CALL_FRAMES_MAX_WORK; beyond that, nothing is read for it. If all files together take more than
+ * CALL_FRAMES_MAX_BYTES, those of the process with most bytes are dropped.
  */
 
 #include "perfdata/address-space.h"
@@ -19,33 +19,33 @@
 
 #include <sys/types.h>
 
-/* Bytes that are read or executed for a process. Those of a browser are 30 MiB. */
+/* Maximum of bytes that are read or executed for a process. A browser needs 30 MiB. */
 #define CALL_FRAMES_MAX_WORK (UINT64_C(128) << 20)
-/* What to look for a file costs, besides the bytes that are read of it. */
+/* The cost of looking for a file, besides the bytes that are read of it. */
 #define CALL_FRAMES_FILE_WORK (UINT64_C(64) << 10)
 /* Bytes of memory. */
 #define CALL_FRAMES_MAX_BYTES (UINT64_C(256) << 20)
 
 typedef struct CallFrames CallFrames;
 
-/* For programs of MACHINE. All are borrowed. DEBUG: NULL, if no debug files are to be used. */
+/* For programs of MACHINE. All are borrowed. DEBUG: NULL: no debug files are used. */
 CallFrames *call_frames_new(const Machine *machine, const AddressSpaces *spaces,
                             const DebugFinder *debug);
 void call_frames_free(CallFrames *frames);
 
-/* Where nothing is found, frames are taken to begin with a frame pointer, as .NET code has. */
+/* If nothing is found, the frame is assumed to have a frame pointer, as .NET code has. */
 typedef enum FrameSearch {
         FRAMES_FOUND,
         FRAMES_NONE,    /* the file has nothing for the address */
-        FRAMES_MISSING, /* the file is not there, or is another one now */
-        FRAMES_SPENT,   /* it was not looked for: the process has cost too much */
+        FRAMES_MISSING, /* the file is missing, or is another one now */
+        FRAMES_SPENT,   /* not searched: the process has cost too much */
 } FrameSearch;
 
-/* What the file of MAPPING has for ADDRESS of process PID; RET is valid until the next call. */
+/* The frame at ADDRESS of process PID, by the file of MAPPING; RET is valid until the next call. */
 FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
                              uint64_t address, CallFrame *ret);
 
-/* The path of the file that was missing most often; NULL: none was. */
+/* The path of the file that was missing most often; NULL: none. */
 const char *call_frames_most_missing(const CallFrames *frames);
-/* The process for which most was not looked for; 0: none. */
+/* The process with most refused searches; 0: none. */
 int32_t call_frames_most_spent(const CallFrames *frames);

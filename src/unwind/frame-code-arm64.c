@@ -9,7 +9,7 @@
 #define WORD    8
 #define N_BYTES 4 /* of an instruction */
 
-/* So many instructions are looked at. A method saves 20 registers at most, in pairs. */
+/* Maximum of instructions that are read. A method saves at most 20 registers, in pairs. */
 #define MAX_INSTRUCTIONS 64
 
 enum { A64_FIRST_PRESERVED = 19, A64_FP = 29, A64_SP = 31 };
@@ -19,7 +19,7 @@ typedef enum A64Operation {
         A64_SAVE,          /* one or two registers, to OFFSET from sp */
         A64_RESTORE,       /* the same back */
         A64_ADD_SP,        /* AMOUNT is added to sp; `sub` has a negative one */
-        A64_ADD_NUMBER,    /* a register is; AMOUNT: 1, or -1 where it is subtracted */
+        A64_ADD_NUMBER,    /* a register is added to sp; AMOUNT: 1, or -1 for a subtraction */
         A64_NUMBER,        /* a register is set to AMOUNT, for that */
         A64_SET_POINTER,   /* x29 is set to sp and AMOUNT */
         A64_NOTHING,       /* it changes no frame */
@@ -32,7 +32,7 @@ typedef enum A64Operation {
 
 typedef struct A64Instruction {
         A64Operation operation;
-        uint8_t numbers[2]; /* of registers; 0: none that counts */
+        uint8_t numbers[2]; /* of registers; 0: not a preserved one */
         int32_t offset;     /* in bytes, from sp */
         int32_t amount;     /* in bytes; saves add it to sp before, restores after */
 } A64Instruction;
@@ -54,7 +54,7 @@ static bool instruction_set_numbers(A64Instruction *instruction, uint32_t word, 
         const uint8_t numbers[] = {(uint8_t)bits_of(word, 0, 5), (uint8_t)bits_of(word, 10, 5)};
         size_t i;
 
-        /* Of vectors, their low halves; where they are is not needed. */
+        /* Of vectors, the low halves, whose places are not needed. */
         for (i = 0; i < 1u + is_pair && !is_vector; i++) {
                 if (numbers[i] < A64_FIRST_PRESERVED || numbers[i] == A64_SP)
                         return false;
@@ -63,7 +63,7 @@ static bool instruction_set_numbers(A64Instruction *instruction, uint32_t word, 
         return true;
 }
 
-/* How sp changes: not, or before, or after. */
+/* When sp changes: never, before, or after. */
 typedef enum A64Index {
         INDEX_POST = 1,
         INDEX_NONE = 2,
@@ -75,7 +75,7 @@ static A64Instruction instruction_of_memory(uint32_t word, bool is_restore, bool
 {
         A64Instruction found = {.operation = is_restore ? A64_RESTORE : A64_SAVE};
 
-        /* What is saved is at the end of the frame, what is restored at its begin. */
+        /* Saves are at the end of the frame, restores at its begin. */
         if (!instruction_set_numbers(&found, word, bits_of(word, 26, 1), is_pair) ||
             index == (is_restore ? INDEX_PRE : INDEX_POST) || index < INDEX_POST)
                 return (A64Instruction){.operation = A64_OTHER};
@@ -131,7 +131,7 @@ static A64Instruction instruction_read_add(uint32_t word)
         }
 }
 
-/* movz and movn. Frames of 64 KiB and more, which need a second instruction, are not read. */
+/* movz and movn. Larger frames, of 64 KiB and more, need a second instruction and are not read. */
 static A64Instruction instruction_read_number(uint32_t word)
 {
         const int32_t number = (int32_t)bits_of(word, 5, 16);
@@ -154,7 +154,7 @@ static A64Instruction instruction_read_jump(uint32_t word)
                                 .amount = bits_signed(word, 0, 26) * N_BYTES};
 }
 
-/* What the JIT writes at a method's begin and end. */
+/* The instructions that the JIT writes at a method's begin and end. */
 static const struct {
         uint32_t mask, bits;
         A64Operation operation;
@@ -181,7 +181,7 @@ static const struct {
         {0xff000010, 0x54000000, A64_STUB, NULL},          /* ... b.eq: it counts the calls */
 };
 
-/* The instruction at AT; A64_OTHER also where the code ends. */
+/* The instruction at AT; A64_OTHER at the end of the code. */
 static A64Instruction instruction_read(const MethodCode *code, size_t at)
 {
         uint32_t word;
@@ -224,7 +224,7 @@ static A64Instruction instruction_read_next(const MethodCode *code, size_t at,
         return next;
 }
 
-/* Registers are as they were when the method was called; so is the return address, in x30. */
+/* Registers are as at the call; the return address is in x30. */
 static void frame_begin(CallFrame *frame)
 {
         unsigned i;
@@ -255,8 +255,8 @@ static void frame_save(CallFrame *frame, const A64Instruction *instruction, int6
         }
 }
 
-/* Does AT follow an instruction that has ended the frame, so that a jump there leaves the method?
- */
+/* True if AT follows an instruction that has ended the frame, so that a jump there leaves the
+ * method. */
 static bool code_is_restored(const MethodCode *code, size_t at)
 {
         const A64Instruction last = instruction_read_before(code, at);
@@ -264,7 +264,7 @@ static bool code_is_restored(const MethodCode *code, size_t at)
         return (last.operation == A64_RESTORE || last.operation == A64_ADD_SP) && last.amount > 0;
 }
 
-/* Does the jump NEXT at AT leave the method? BEGIN: the first instruction that was looked at. */
+/* True if the jump NEXT at AT leaves the method. BEGIN: the first instruction that was read. */
 static bool code_is_left(const MethodCode *code, size_t begin, size_t at,
                          const A64Instruction *next)
 {
@@ -275,7 +275,8 @@ static bool code_is_left(const MethodCode *code, size_t begin, size_t at,
         return code->is_stub || at > begin || code_is_restored(code, at);
 }
 
-/* Is AT in the instructions that end in a return? Then the rules go by what they still do. */
+/* True if AT is in the instructions before a return. Then the rules follow from the remaining
+ * instructions. */
 static bool frame_read_end(const MethodCode *code, size_t at, CallFrame *ret)
 {
         A64Instruction restores[MAX_INSTRUCTIONS];
@@ -337,7 +338,7 @@ static bool code_calls(const MethodCode *code)
         return false;
 }
 
-/* Does the frame have the pair that x29 is pointed to, which is AMOUNT bytes above sp? */
+/* True if the frame has the pair to which x29 is set, AMOUNT bytes above sp. */
 static bool frame_is_pointed_to(const CallFrame *frame, int64_t depth, int32_t amount)
 {
         const FrameRule *pointer = &frame->registers[REGISTER_FP];
@@ -363,7 +364,7 @@ FrameCodeKind frame_code_read_arm64(const MethodCode *code, size_t at, bool is_l
         if (code->is_stub)
                 return FRAME_CODE_UNKNOWN;
         frame_begin(ret);
-        /* It begins as if it were called, below the frame that is there already. */
+        /* It begins like a called method, below the existing frame. */
         ret->has_more = code->is_continued;
         for (i = 0; i < at && !is_body; i += N_BYTES) {
                 const A64Instruction next = instruction_read_next(code, i, &number);

@@ -8,7 +8,7 @@
 
 #define WORD 8
 
-/* So many instructions are looked at. A method saves 6 registers at most. */
+/* Maximum of instructions that are read. A method saves 6 registers at most. */
 #define MAX_INSTRUCTIONS 64
 
 enum { RAX = 0 }; /* as instructions number it */
@@ -37,8 +37,8 @@ typedef struct CodeInstruction {
         size_t n; /* bytes */
 } CodeInstruction;
 
-/* What the JIT writes at a method's begin and end, besides pushes and pops of the first registers.
- */
+/* The instructions that the JIT writes at a method's begin and end, besides pushes and pops of the
+ * first registers. */
 static const struct {
         uint8_t n, bytes[5];
         uint8_t n_amount; /* bytes of a signed number after them */
@@ -116,8 +116,7 @@ static CodeInstruction instruction_read(const MethodCode *code, size_t at)
         return found;
 }
 
-/* Registers are as they were when the method was called; rsp is DEPTH bytes below its return
- * address. */
+/* Registers are as at the call; rsp is DEPTH bytes below the return address. */
 static void frame_begin(CallFrame *frame)
 {
         unsigned i;
@@ -224,7 +223,7 @@ FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_
                         return FRAME_CODE_POINTER;
                 if (next.operation == CODE_PUSH) {
                         depth += WORD;
-                        if (next.number != RAX) /* that one makes room only */
+                        if (next.number != RAX) /* that one only makes room */
                                 frame_save(ret, next.number, -depth - WORD);
                 } else if (next.operation == CODE_ADD_SP && next.amount < 0) {
                         depth -= next.amount;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * FrameCode: the frame of a compiled method by its machine code
+ * FrameCode: the frame of a compiled method, from its machine code
  *
  * The JIT writes no call frame information. On x86-64 its code begins in one of two ways:
  * - `push rbp`, further pushes, `sub rsp`, then rbp is set: the method keeps a frame pointer.
@@ -17,24 +17,23 @@
 typedef struct MethodCode {
         const uint8_t *bytes; /* of the whole method */
         size_t n;
-        /* Code that continues a frame that is there already (OSR): on x86-64 its first
-         * instructions mean something else. */
+        /* Code that continues an existing frame (OSR): on x86-64 its first instructions mean
+         * something else. */
         bool is_continued;
-        /* Code of the runtime that only jumps to a method; of which BYTES are the next ones. */
+        /* Code of the runtime that only jumps to a method; BYTES begin at the next instruction. */
         bool is_stub;
 } MethodCode;
 
 typedef enum FrameCodeKind {
-        FRAME_CODE_POINTER, /* the frame pointer has the caller; RET is not set */
-        FRAME_CODE_UNKNOWN, /* it may have, and it may be the caller's own; RET is not set */
-        FRAME_CODE_RULES,   /* the rules have it, and the frame pointer may */
-        FRAME_CODE_HIDDEN,  /* the rules have it; the frame pointer is the caller's own */
+        FRAME_CODE_POINTER, /* the frame pointer leads to the caller; RET is not set */
+        FRAME_CODE_UNKNOWN, /* the frame pointer may lead to the caller, or be the caller's own; RET
+                             * is not set */
+        FRAME_CODE_RULES,   /* the rules lead to the caller, and the frame pointer may */
+        FRAME_CODE_HIDDEN, /* the rules lead to the caller; the frame pointer is the caller's own */
 } FrameCodeKind;
 
-/*
- * The frame at offset AT of CODE, of a stub only as a leaf. IS_LEAF: the instruction at AT is the
- * next one; else AT is in a call.
- */
+/* The frame at offset AT of CODE; of a stub only as a leaf. IS_LEAF: AT is the next instruction;
+ * false: AT is in a call. */
 FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_leaf,
                                      CallFrame *ret);
 FrameCodeKind frame_code_read_arm64(const MethodCode *code, size_t at, bool is_leaf,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Encodings of pointers: how they are stored, and what they are relative to. */
+/* Encodings of pointers: their form, and their base. */
 enum {
         POINTER_ABSOLUTE = 0x00,
         POINTER_ULEB = 0x01,
@@ -19,25 +19,25 @@ enum {
         POINTER_S4 = 0x0b,
         POINTER_S8 = 0x0c,
         POINTER_STORED = 0x0f,
-        POINTER_TO_PLACE = 0x10, /* relative to where it is stored */
+        POINTER_TO_PLACE = 0x10, /* relative to the pointer's own place */
         POINTER_OMITTED = 0xff,
 };
 
-/* A length of 32 bits that means: one of 64 bits follows. */
+/* In place of a length of 32 bits: a length of 64 bits follows. */
 #define LONG_LENGTH UINT32_MAX
 
 /* A record of the section: a common one, or that of a function. */
 typedef struct FrameRecord {
         ByteCursor cursor; /* after its length and its kind */
-        uint64_t common;   /* where the common record of a function's is; UINT64_MAX: it is one */
+        uint64_t common;   /* the place of its common record; UINT64_MAX: it is a common one */
 } FrameRecord;
 
-/* What a common record has for the functions that name it. */
+/* The part of a common record for the functions that refer to it. */
 typedef struct FrameCommon {
         uint64_t at; /* UINT64_MAX: none was read */
         FrameEntry entry;
         bool is_valid;
-        bool has_lengths; /* augmentation data have their length before them */
+        bool has_lengths; /* augmentation data begin with their length */
 } FrameCommon;
 
 bool frame_pointer_take(ByteCursor *cursor, uint8_t encoding, uint64_t position, uint64_t *ret)
@@ -84,7 +84,7 @@ bool frame_pointer_take(ByteCursor *cursor, uint8_t encoding, uint64_t position,
         return !cursor->has_failed;
 }
 
-/* The record at AT; *RET_NEXT is where the next one is. False: it is not whole. */
+/* The record at AT; *RET_NEXT is the place of the next one. False: it is incomplete. */
 static bool table_take_record(const FrameTable *table, uint64_t at, FrameRecord *ret,
                               uint64_t *ret_next)
 {
@@ -100,7 +100,7 @@ static bool table_take_record(const FrameTable *table, uint64_t at, FrameRecord 
         cursor.n = length;
         *ret_next = kind_at + length;
         *ret = (FrameRecord){.common = UINT64_MAX};
-        /* The linker puts an empty one at the end of each file that it was given. */
+        /* The linker writes an empty one at the end of each input file. */
         if (length == 0)
                 return true;
         kind = is_long && table->is_debug ? byte_cursor_u64(&cursor) : byte_cursor_u32(&cursor);
@@ -129,7 +129,7 @@ static bool common_take_augmentation(FrameCommon *common, const char *letters, B
                         const uint8_t encoding = byte_cursor_u8(&data);
                         uint64_t ignored;
 
-                        /* It leads to what handles exceptions. */
+                        /* A pointer to the handler of exceptions. */
                         if (encoding != POINTER_OMITTED &&
                             !frame_pointer_take(&data, encoding & POINTER_STORED, 0, &ignored))
                                 return false;
@@ -176,7 +176,7 @@ static bool common_take(FrameCommon *common, const FrameTable *table, ByteCursor
         return !cursor.has_failed;
 }
 
-/* Reads the common record at AT, unless it is the one that was read last. */
+/* Reads the common record at AT, unless it was the last one read. */
 static bool common_read(FrameCommon *common, const FrameTable *table, uint64_t at)
 {
         FrameRecord record;
@@ -228,7 +228,7 @@ static int row_compare(const void *one, const void *other)
                                     : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Linkers mostly write them in the order of their addresses. */
+/* Linkers usually write them in the order of their addresses. */
 static bool rows_are_sorted(const FrameTable *table)
 {
         size_t i;

@@ -2,26 +2,26 @@
 #pragma once
 
 /*
- * Frame table: the functions that have call frame information in an ELF file (.eh_frame of the
- * Linux Standard Base, .debug_frame of DWARF 5, section 6.4)
+ * Frame table: the functions with call frame information in an ELF file (.eh_frame of the Linux
+ * Standard Base, .debug_frame of DWARF 5, section 6.4)
  *
- * The section is copied, so that the file can be closed. Nothing in it is believed: what is longer
- * than the bounds below is left out, and so is all that comes after a record that is not whole.
+ * The section is copied, so that the file can be closed. The section is not trusted: parts beyond
+ * the bounds below are left out, as is everything after an incomplete record.
  */
 
 #include "metadata/byte-cursor.h"
 #include "util/elf-file.h"
 
-/* Bytes of a section: that of a browser has 15 MiB. */
+/* Bytes of a section: a browser's has 15 MiB. */
 #define FRAME_TABLE_MAX_BYTES (32u << 20)
-/* Bytes of a record: those of compilers have some hundred, for a few functions some thousand. */
+/* Bytes of a record: compilers write some hundred, for a few functions some thousand. */
 #define FRAME_TABLE_MAX_RECORD (64u << 10)
 
 /* A function, in the file's own addresses. */
 typedef struct FrameRange {
         uint64_t begin;
         uint32_t size; /* in bytes; not 0 */
-        uint32_t at;   /* of its record in the section */
+        uint32_t at;   /* place of its record in the section */
 } FrameRange;
 
 typedef struct FrameTable {
@@ -33,7 +33,7 @@ typedef struct FrameTable {
         size_t n_rows;
 } FrameTable;
 
-/* How the callers of a function are found. Borrowed from the table. */
+/* The rules for finding the callers of a function. Borrowed from the table. */
 typedef struct FrameEntry {
         uint64_t begin;      /* of the function */
         ByteCursor common;   /* instructions for all of its compilation unit, ... */
@@ -46,23 +46,21 @@ typedef struct FrameEntry {
         bool is_signal;   /* the kernel made this frame, to run a signal handler */
 } FrameEntry;
 
-/* Which section of FILE. */
+/* The section of a file. */
 typedef enum FrameSection {
         FRAME_SECTION_EH,
         FRAME_SECTION_DEBUG,
 } FrameSection;
 
-/* False: the file has no such section that can be read, or there is no memory. */
+/* False: no such section, or it cannot be read, or there is no memory. */
 bool frame_table_read(FrameTable *ret, const ElfFile *file, FrameSection section);
 void frame_table_deinit(FrameTable *table);
 /* Bytes of memory. */
 size_t frame_table_size(const FrameTable *table);
 
-/* The function with the byte at ADDRESS. False: none has it. */
+/* The function with the byte at ADDRESS. False: none. */
 bool frame_table_find(const FrameTable *table, uint64_t address, FrameEntry *ret);
 
-/*
- * A pointer in ENCODING (DW_EH_PE_*) at CURSOR, which is at the address POSITION. False: it is in
- * an encoding that functions do not have.
- */
+/* A pointer in ENCODING (DW_EH_PE_*) at CURSOR, which is at the address POSITION. False: functions
+ * do not have that encoding. */
 bool frame_pointer_take(ByteCursor *cursor, uint8_t encoding, uint64_t position, uint64_t *ret);

@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* Bytes of a function; longer ones are taken to keep a frame pointer. */
+/* Bytes of a function; longer ones are assumed to keep a frame pointer. */
 #define MAX_FUNCTION (1u << 20)
 
 /* The assembly in one mapping. */
 typedef struct MappedImage {
-        R2RImage image;       /* owned; without functions, if there is no code that can be read */
+        R2RImage image;       /* owned; without functions, if there is no readable code */
         R2RFunclets funclets; /* owned */
         GHashTable *codes;    /* owned: begin of a function -> its bytes, owned */
 } MappedImage;
@@ -23,7 +23,7 @@ struct ImageFrames {
         const Machine *machine;      /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *images;          /* owned: owned place in a file -> owned MappedImage */
-        GHashTable *work;            /* owned: pid -> KiB that were read for it */
+        GHashTable *work;            /* owned: pid -> KiB that were read for the process */
         Bundles bundles;
         uint64_t n_bytes;
 };
@@ -60,7 +60,7 @@ void image_frames_free(ImageFrames *frames)
         g_free(frames);
 }
 
-/* Opens the file for process PID; -1: it is not to be had. */
+/* Opens the file for process PID; -1: it cannot be used. */
 static int image_frames_open(ImageFrames *frames, int32_t pid, const SpaceMapping *mapping)
 {
         const unsigned work =
@@ -71,7 +71,7 @@ static int image_frames_open(ImageFrames *frames, int32_t pid, const SpaceMappin
                        : -1;
 }
 
-/* N bytes were read for process PID. */
+/* Charges process PID for N bytes. */
 static void image_frames_account(ImageFrames *frames, int32_t pid, uint64_t n)
 {
         const unsigned work =
@@ -83,7 +83,7 @@ static void image_frames_account(ImageFrames *frames, int32_t pid, uint64_t n)
                 GUINT_TO_POINTER(work + (unsigned)MIN(more, IMAGE_FRAMES_MAX_WORK >> 10)));
 }
 
-/* Reads the functions of the image, and which are funclets. */
+/* Reads the functions of the image, and their funclets. */
 static void mapped_image_read(MappedImage *mapped, const ImageBytes *bytes)
 {
         const char *reason;
@@ -131,7 +131,7 @@ static MappedImage *image_frames_image(ImageFrames *frames, int32_t pid,
         return mapped;
 }
 
-/* The code of the function that begins at OFFSET of the file; NULL: it is not to be had. */
+/* The code of the function that begins at OFFSET of the file; NULL: unreadable. */
 static const uint8_t *image_frames_code(ImageFrames *frames, int32_t pid,
                                         const SpaceMapping *mapping, MappedImage *mapped,
                                         const R2RFunction *function, uint64_t offset)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * LEB128: numbers of DWARF, seven bits a byte (DWARF 5, section 7.6). Bits above the 64th are lost.
- */
+/* LEB128: numbers of DWARF, seven bits a byte (DWARF 5, section 7.6). Bits above the 64th are
+ * dropped. */
 
 #include "metadata/byte-cursor.h"
 

@@ -18,7 +18,7 @@ static const char *const X86_64_NAMES[N_REGISTERS] = {
         "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
-/* Those of the three and of what has their numbers. */
+/* The numbers of these registers, because the three common ones have theirs. */
 enum { ARM64_X6 = 29, ARM64_X7 = 31, ARM64_X16 = 32 };
 
 /* perf and DWARF have the same order: x0 to x30, sp, pc. */
@@ -49,7 +49,7 @@ static const Machine MACHINES[] = {
                             .end = BIT(47),
                             .is_record_last = true,
                             .hides_callers = true},
-        /* Programs get addresses from 2^48 on only if they ask for them. */
+        /* Programs get addresses from 2^48 on only on request. */
         [MACHINE_ARM64] = {.kind = MACHINE_ARM64,
                            .name = "aarch64",
                            .elf_machine = EM_AARCH64,

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Machine: what finding callers needs to know of a kind of machine
+ * Machine: the facts about a kind of machine for finding callers
  *
- * Registers have numbers of our own, so that the three that each walk needs are the same on all
+ * Registers have our own numbers, so that the three that each walk needs are the same on all
  * machines; the others have their DWARF numbers.
  *
  * - x86-64: the ABI's "DWARF Register Number Mapping".
@@ -30,33 +30,36 @@ typedef enum MachineKind {
 
 typedef struct Machine {
         MachineKind kind;
-        const char *name;        /* as uname(2) has it */
+        const char *name;        /* of uname(2) */
         uint16_t elf_machine;    /* EM_* of its files */
         const int8_t *of_perf;   /* our number by perf's (asm/perf_regs.h); -1: none */
         unsigned n_of_perf;      /* length of OF_PERF */
         const uint8_t *of_dwarf; /* our number by DWARF's */
         unsigned n_of_dwarf;
-        const char *const *names; /* by our number, as debuggers have them; NULL: no register */
-        uint64_t preserved;       /* bits by our number: a function gives them back as they were */
-        unsigned return_register; /* our number of what has the return address: PC or LR */
-        uint64_t end;             /* addresses of programs are below */
-        const char *perf_registers; /* to be asked of perf (--user-regs) where not all events have
-                                     * copies; NULL: perf records all */
-        bool is_record_last;        /* saved frame pointer and return address end a frame */
-        bool hides_callers;         /* a method that was replaced does (perf/osr-callers.h) */
-        bool ends_signals_in_vdso;  /* what returns from a handler is there, without rules */
+        const char *const
+                *names;     /* by our number, in the spelling of debuggers; NULL: no register */
+        uint64_t preserved; /* bits by our number: a function preserves them */
+        unsigned return_register; /* our number of the register with the return address: PC or LR */
+        uint64_t end;             /* addresses of programs are below this */
+        const char *perf_registers; /* for perf's --user-regs, if not all events have copies; NULL:
+                                     * perf records all */
+        bool is_record_last;        /* saved frame pointer and return address are at the end of a
+                                     * frame */
+        bool hides_callers;         /* a method that was replaced hides its caller
+                                     * (perf/osr-callers.h) */
+        bool ends_signals_in_vdso;  /* the vdso has the return from a handler, without rules */
 } Machine;
 
-/* By uname(2)'s name, as perf notes it; NULL: callers are not found there. */
+/* By the name of uname(2), as perf records it; NULL: callers cannot be found there. */
 const Machine *machine_find(const char *name);
 
-/* Our number of DWARF's register NUMBER; N_REGISTERS or more: it is not kept. */
+/* Our number of DWARF's register NUMBER; N_REGISTERS or more: not kept. */
 static inline uint64_t machine_of_dwarf(const Machine *machine, uint64_t number)
 {
         return number < machine->n_of_dwarf ? machine->of_dwarf[number] : N_REGISTERS;
 }
 
-/* VALUE as an address of code: arm64 signs return addresses, in the bits above addresses. */
+/* VALUE as an address of code: arm64 signs return addresses in the bits above the address. */
 static inline uint64_t machine_code_address(const Machine *machine, uint64_t value)
 {
         const uint64_t of_kernel = UINT64_C(1) << 55;

@@ -21,7 +21,7 @@ static int fork_compare(gconstpointer one, gconstpointer other)
         return (a->time > b->time) - (a->time < b->time);
 }
 
-/* perf writes the records of each CPU in an order of their own. */
+/* perf writes the records of each CPU in a separate order. */
 static bool narrowing_take_forks(Narrowing *narrowing, GError **error)
 {
         const struct perf_event_header *record;
@@ -42,7 +42,7 @@ static bool narrowing_take_forks(Narrowing *narrowing, GError **error)
         return true;
 }
 
-/* Where a sample has its process and time, in bytes. */
+/* The places of process and time in a sample, in bytes. */
 static bool sample_process(const struct perf_event_attr *attr,
                            const struct perf_event_header *record, int32_t *ret_pid,
                            uint64_t *ret_time)
@@ -61,7 +61,7 @@ static bool sample_process(const struct perf_event_attr *attr,
         return true;
 }
 
-/* Others are of the machine, or of perf. */
+/* Other records are of the machine, or of perf. */
 static bool record_is_of_process(uint32_t type)
 {
         switch (type) {
@@ -77,7 +77,7 @@ static bool record_is_of_process(uint32_t type)
         }
 }
 
-/* Such a record has its process in its id. */
+/* The id of such a record has the process. */
 static bool record_is_of_switch(uint32_t type)
 {
         return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * A recording of the whole machine becomes one of some processes
+ * Narrow: makes a recording of the whole machine one of some processes
  *
- * perf's events of single threads cost a program time at each switch to another thread; those of
- * the machine do not. What was recorded of other processes is left out here.
+ * perf's events of single threads cost a program time at each switch to another thread; events of
+ * the machine do not. So the machine is recorded, and other processes are removed here.
  */
 
 #include "unwind/process-scope.h"
 
 #include <glib.h>
 
-/* Writes what the file at PATH has of SCOPE's processes to FD, an empty file. SCOPE learns from it
- * what these processes have started. */
+/* Writes the records of SCOPE's processes in the file at PATH to FD, an empty file. Also adds the
+ * processes that these have started to SCOPE. */
 bool perf_data_narrow(const char *path, int fd, ProcessScope *scope, GError **error);

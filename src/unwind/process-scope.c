@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-/* From TIME on, a pid is of a process that belongs to the recording, or is not. */
+/* Whether the process with a pid belongs to the recording, from TIME on. */
 typedef struct ScopeChange {
         uint64_t time;
         bool is_inside;
@@ -70,7 +70,7 @@ void process_scope_take(ProcessScope *scope, const struct perf_event_header *rec
         ForkRecord fork;
         bool is_inside;
 
-        /* Else it is a thread that was made, or a child that ran before. */
+        /* Else it is a new thread, or a child that ran before. */
         if (!fork_record_read(&fork, record) || fork.pid == fork.parent || !fork.time)
                 return;
         is_inside = process_scope_has(scope, (int32_t)fork.parent, fork.time);

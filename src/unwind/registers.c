@@ -41,7 +41,7 @@ bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value)
 
 enum { MAX_DEPTH = 32, MAX_OPERATIONS = 256 };
 
-/* Operations of a location expression, as far as compilers use them for frames. */
+/* Operations of location expressions that compilers use for frames. */
 enum {
         OP_DEREF = 0x06,
         OP_CONST_U1 = 0x08,
@@ -162,7 +162,7 @@ static bool expression_binary(Expression *expression, uint8_t operation)
         return expression_push(expression, result);
 }
 
-/* The constant that an operation has as its operand. */
+/* Pushes the constant operand of an operation. */
 static bool expression_push_constant(Expression *expression, uint8_t operation)
 {
         ByteCursor *cursor = &expression->cursor;
@@ -253,7 +253,7 @@ static bool registers_find_cfa(const Registers *registers, StackCopy *stack, con
         return registers_have(registers, rule->number);
 }
 
-/* The value of register NUMBER in the caller; false: it is not known. */
+/* The value of register NUMBER in the caller; false: unknown. */
 static bool registers_recover(const Registers *registers, StackCopy *stack, const FrameRule *rule,
                               uint64_t cfa, unsigned number, uint64_t *ret_value)
 {
@@ -280,7 +280,7 @@ static bool registers_recover(const Registers *registers, StackCopy *stack, cons
         return false;
 }
 
-/* The caller is where the return address leads. It has called, so its LR has something else now. */
+/* The caller continues at the return address. Its LR has changed with the call. */
 static void registers_return(Registers *caller, bool is_signal)
 {
         const unsigned number = caller->machine->return_register;
@@ -308,7 +308,8 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const
         registers_return(&caller, frame->is_signal);
         if (!registers_have(&caller, REGISTER_PC) || !registers_have(&caller, REGISTER_SP))
                 return REGISTERS_END;
-        /* The stack grows down; a handler can have a stack of its own, and a leaf nothing there. */
+        /* The stack grows down; but a handler can have a stack of its own, and a leaf need not use
+         * the stack. */
         if (!frame->is_signal &&
             (caller.values[REGISTER_SP] < registers->values[REGISTER_SP] ||
              (caller.values[REGISTER_SP] == registers->values[REGISTER_SP] && !is_leaf)))
@@ -341,8 +342,8 @@ RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack)
         return REGISTERS_CALLER;
 }
 
-/* Offsets in what the kernel of arm64 has on the stack for a handler (struct rt_sigframe): of x0,
- * followed by those up to x30, sp and pc. */
+/* Offsets in the kernel's frame for a handler on arm64 (struct rt_sigframe): of x0, then up to x30,
+ * sp and pc. */
 enum { SIGNAL_REGISTERS = 312 };
 
 RegistersStep registers_step_signal(Registers *registers, StackCopy *stack)
@@ -361,7 +362,7 @@ RegistersStep registers_step_signal(Registers *registers, StackCopy *stack)
                         return REGISTERS_END;
                 registers_set(&caller, machine->of_dwarf[i], value);
         }
-        /* The handler's frame pointer leads to two of these values once more. */
+        /* The handler's frame record has two of these values, too. */
         if (!stack_copy_read(stack, record, &pointer) ||
             !stack_copy_read(stack, record + sizeof(pointer), &address) ||
             pointer != caller.values[REGISTER_FP] || address != caller.values[REGISTER_LR])

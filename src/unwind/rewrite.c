@@ -35,7 +35,7 @@ bool rewrite_put(Rewrite *rewrite, const void *bytes, size_t n, GError **error)
         return fwrite(bytes, 1, n, rewrite->output) == n || rewrite_fail(error);
 }
 
-/* N bytes of the old file from OFFSET on. */
+/* Copies N bytes of the old file from OFFSET on. */
 static bool rewrite_copy(Rewrite *rewrite, uint64_t offset, uint64_t n, GError **error)
 {
         uint8_t bytes[4096];
@@ -56,7 +56,7 @@ bool rewrite_begin(Rewrite *rewrite, GError **error)
 {
         const PerfFileHeader *header = &rewrite->data.header;
 
-        /* What is corrected must not be among the records, which move. */
+        /* Corrected bytes must not be among the records, which move. */
         if (header->data.offset < sizeof(*header) ||
             header->data.offset < header->attrs.offset + header->attrs.size) {
                 g_set_error_literal(error, PERFDATA_ERROR, PERFDATA_ERROR_DAMAGED,
@@ -66,7 +66,7 @@ bool rewrite_begin(Rewrite *rewrite, GError **error)
         return rewrite_copy(rewrite, 0, header->data.offset, error);
 }
 
-/* The places of the features, then the features. All move by as much. */
+/* The places of the features, then the features. All move by the same distance. */
 static bool rewrite_put_features(Rewrite *rewrite, uint64_t new_end, GError **error)
 {
         const PerfFileHeader *header = &rewrite->data.header;
@@ -95,7 +95,7 @@ bool rewrite_end(Rewrite *rewrite, GError **error)
         const PerfSection *records = &rewrite->data.header.data;
         const off_t end = ftello(rewrite->output);
 
-        /* A recording that was killed has neither their size nor features. */
+        /* A recording that was killed has no size of its records, and no features. */
         if (records->size && records->size <= rewrite->data.size - records->offset &&
             !rewrite_put_features(rewrite, (uint64_t)end, error))
                 return false;

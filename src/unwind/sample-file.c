@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the file of chains has instead of their number. */
+/* In the file of chains, instead of a number: the chain is unchanged. */
 #define CHAIN_UNCHANGED UINT32_MAX
 #define CHAIN_DROPPED   (UINT32_MAX - 1)
 
-/* Where the file of chains is, if $TMPDIR is not there. */
+/* Places of the file of chains, if $TMPDIR does not exist. */
 static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 /* The most words that a chain can have: those of a record, and of a walk. */
@@ -75,7 +75,7 @@ static void sample_file_rewind(SampleFile *file)
         file->n_damaged = 0;
 }
 
-/* The next sample that is whole; RET_EVENT is NULL at the end. RECORD gets what comes before it. */
+/* The next complete sample; RET_EVENT is NULL at the end. FN gets the records before it. */
 static bool sample_file_next(SampleFile *file, void (*fn)(void *, const struct perf_event_header *),
                              void *data, const struct perf_event_header **ret_record,
                              const PerfAttr **ret_event, PerfSample *ret_sample, GError **error)
@@ -178,7 +178,7 @@ static bool chains_fail(GError **error)
         return false;
 }
 
-/* Puts the chain of a sample, which it gets if the walk finds another one. False: no room. */
+/* Stores the chain of a sample, if the walk finds another one than perf's. False: no room. */
 static bool sample_file_walk_one(SampleFile *file, const PerfAttr *event,
                                  const struct perf_event_header *record, PerfSample *sample,
                                  bool *ret_is_dropped)
@@ -235,7 +235,7 @@ bool sample_file_walk(SampleFile *file, const SampleFileCalls *calls, GError **e
                (fflush(file->chains) == 0 || chains_fail(error));
 }
 
-/* The chain that the walk has found for SAMPLE. BUFFER: MAX_CHAIN words. */
+/* The chain of the walk for SAMPLE. BUFFER: MAX_CHAIN words. */
 static bool sample_file_take_chain(SampleFile *file, PerfSample *sample, uint64_t *buffer,
                                    bool *ret_is_dropped, GError **error)
 {
@@ -263,8 +263,8 @@ unsigned sample_file_max_frames(const SampleFile *file, const PerfAttr *event)
         return file->max_frames[sample_file_event(file, event)];
 }
 
-/* Gives ROW, of a thread that lost its CPU, the ns of its wait. False: there was none, or it is not
- * known. */
+/* Sets the period of ROW, of a thread that lost its CPU, to the ns of its wait. False: there was no
+ * wait, or it is not known. */
 static bool sample_file_weigh(SampleFile *file, QueuedSample *row)
 {
         const WaitKind kind = switches_find(file->switches, row->tid, row->time, &row->period);
@@ -289,7 +289,7 @@ static bool sample_file_queue(SampleFile *file, SampleQueue *queue, const PerfAt
                 .n_chain = (uint32_t)sample->n_chain,
         };
 
-        /* Thread 0 is a CPU without work, and the kernel calls a thread -1 that has ended. */
+        /* Thread 0 is an idle CPU, and -1 is a thread that has ended. */
         if (file->switches && event_is_off_cpu(event) &&
             (sample->tid <= 0 || !sample_file_weigh(file, &row)))
                 return true;

@@ -58,7 +58,7 @@ static QueuedSample *queue_pop(SampleQueue *queue)
         return first;
 }
 
-/* Hands on all samples up to TIME, or until there are as few as N_BYTES. */
+/* Passes on all samples up to TIME, or until at most N_BYTES are left. */
 static bool queue_flush(SampleQueue *queue, uint64_t time, size_t n_bytes)
 {
         bool goes_on = true;
@@ -80,7 +80,7 @@ bool sample_queue_add(SampleQueue *queue, const QueuedSample *sample, const uint
         copy->number = queue->n_added++;
         if (sample->n_chain)
                 memcpy(copy->chain, chain, sample->n_chain * sizeof(*chain));
-        /* Samples without a time have the order of the file. */
+        /* Samples without a time keep the order of the file. */
         copy->due = copy->time == UINT64_MAX ? queue->newest : copy->time;
         queue->newest = MAX(queue->newest, copy->due);
         queue_push(queue, copy);

@@ -2,12 +2,11 @@
 #pragma once
 
 /*
- * SampleQueue: samples in the order of time
+ * SampleQueue: puts samples in order of time
  *
- * perf writes the records of each CPU in an order of their own, and at times a record that a round
- * is finished: after it come no records that are older than the newest ones before the round. So
- * samples wait for a round at most. If they are more than SAMPLE_QUEUE_MAX_BYTES, half of them do
- * not wait.
+ * perf writes the records of each CPU in a separate order, and from time to time a record that ends
+ * a round: later records are not older than the newest ones before the round. So samples wait for
+ * at most one round. Beyond SAMPLE_QUEUE_MAX_BYTES, half of them are passed on at once.
  */
 
 #include <glib.h>
@@ -17,13 +16,13 @@
 
 #define SAMPLE_QUEUE_MAX_BYTES ((size_t)256 << 20)
 
-/* A sample that was read, and its chain. */
+/* A sample with its chain. */
 typedef struct QueuedSample {
         uint64_t time;   /* ns of perf's clock; UINT64_MAX: not recorded */
         uint64_t due;    /* the same; without a time, that of the newest sample before */
         uint64_t number; /* in the order of the file */
         uint64_t ip, period;
-        int32_t pid, tid, cpu;   /* as PerfSample has them */
+        int32_t pid, tid, cpu;   /* as in PerfSample */
         uint32_t event;          /* number of the event's attributes */
         bool is_waiting_for_cpu; /* of OFF_CPU_EVENT: the thread could have run */
         uint32_t n_chain;
@@ -38,7 +37,7 @@ typedef struct SampleQueue {
         size_t n_bytes;
         uint64_t n_added;
         uint64_t newest; /* time of the newest sample so far */
-        uint64_t due;    /* all up to that time are due at the end of the round */
+        uint64_t due;    /* samples up to this time are due at the end of the round */
         QueuedSampleFn fn;
         void *data;
 } SampleQueue;
@@ -46,9 +45,11 @@ typedef struct SampleQueue {
 void sample_queue_init(SampleQueue *queue, QueuedSampleFn fn, void *data);
 void sample_queue_deinit(SampleQueue *queue);
 
-/* Copies SAMPLE, and CHAIN, which has as many addresses as it says. False: FN has ended it. */
+/*
+ * Copies SAMPLE, and CHAIN, with the sample's number of addresses. False: FN has ended the reading.
+ */
 bool sample_queue_add(SampleQueue *queue, const QueuedSample *sample, const uint64_t *chain);
-/* A round is finished. */
+/* A round has ended. */
 bool sample_queue_round(SampleQueue *queue);
 /* No more samples come. */
 bool sample_queue_end(SampleQueue *queue);

@@ -74,9 +74,9 @@ const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
 }
 
 /*
- * How well CHAIN goes with the copy if it lacks N_LACKING of the frames next to the leaf: two for
- * each address that both have, less one for each in which they differ. RET_LAST: the last place in
- * CALLERS that both have.
+ * How well CHAIN fits the copy if it lacks N_LACKING of the frames next to the leaf: two for each
+ * common address, minus one for each different one. RET_LAST: the place in CALLERS of the last
+ * common address.
  */
 static int merge_score(const uint64_t *callers, size_t n, const uint64_t *chain, size_t n_chain,
                        size_t n_lacking, size_t *ret_last)

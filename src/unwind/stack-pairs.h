@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * StackPairs: samples of two events that were taken at one moment
+ * StackPairs: joins samples of two events that were taken at one moment
  *
  * Of two events with one clock and one frequency, each CPU takes a sample of both in one interrupt.
- * One has the callers by frame pointers, the other one a copy of the stack near the leaf, where
- * code without frame pointers is. Together they have the whole stack.
+ * One has the callers by frame pointers, the other a copy of the stack near the leaf, where code
+ * without frame pointers is. Together they have the whole stack.
  */
 
 #include <glib.h>
@@ -14,18 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ns between the two samples, at most. They have been 7 us apart, in one of a hundred pairs 22. */
+/* Maximum of ns between the two samples. They were 7 us apart, in one of a hundred pairs 22. */
 #define STACK_PAIR_DISTANCE 300000u
-/* So many are kept; the stacks of later ones are those by frame pointers. */
+/* Maximum of pairs; later stacks have only frame pointers. */
 #define STACK_PAIRS_MAX (1u << 22)
 
-/* Are these the attributes of two such events, with copies of stacks in the second one? */
+/* True if these are the attributes of two such events, the second one with copies of stacks. */
 bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_event_attr *copies);
 
 /* A sample with a copy of the stack. */
 typedef struct StackPair {
         uint64_t time;   /* ns of perf's clock */
-        uint64_t offset; /* of its record, in the file */
+        uint64_t offset; /* offset of its record in the file */
         int32_t tid;
 } StackPair;
 
@@ -37,14 +37,14 @@ typedef struct StackPairs {
 void stack_pairs_init(StackPairs *pairs);
 void stack_pairs_deinit(StackPairs *pairs);
 void stack_pairs_add(StackPairs *pairs, const StackPair *row);
-/* The sample of thread TID that is nearest to TIME; NULL: none is so near. */
+/* The sample of thread TID that is nearest to TIME; NULL: none is near enough. */
 const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time);
 
 /*
- * Continues the N addresses of CALLERS, the leaf first, which a copy of the stack has, with those
- * of the N_CHAIN of CHAIN that are farther from the leaf than the last one that both have. Returns
- * how many CALLERS has then, at most MAX, and sets the place of that last one. If there is none
- * that both have, but the leaf, it returns N, and the place is N.
+ * Appends addresses of CHAIN (N_CHAIN) to the N addresses of CALLERS from a copy of the stack, the
+ * leaf first: those that are farther from the leaf than the last common address. Returns the new
+ * number of CALLERS, at most MAX, and sets the place of the last common address. Without a common
+ * address other than the leaf, both are N.
  */
 size_t stack_pair_merge(uint64_t *callers, size_t n, size_t max, const uint64_t *chain,
                         size_t n_chain, size_t *ret_last);

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Places in files of which it is remembered whether native code there keeps a frame pointer. */
+/* Cached places in files: whether native code there keeps a frame pointer. */
 #define MAX_HIDING (1u << 20)
 enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
 
@@ -23,28 +23,28 @@ struct StackWalk {
         const Machine *machine;
         CallFrames *frames;
         ImageFrames *images;
-        const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
-        const FrameTaker *taker;     /* borrowed; NULL: nobody wants registers */
-        const StackMemory *memory;   /* borrowed; NULL: copies are all that is known of stacks */
+        const MethodFinder *methods; /* borrowed; NULL: the code of methods is not known */
+        const FrameTaker *taker;     /* borrowed; NULL: registers are not wanted */
+        const StackMemory *memory;   /* borrowed; NULL: only the copies of stacks are known */
         GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
         GArray *hidden;              /* owned, of OsrCaller */
         StackCounts counts;
         StackPairs pairs;
-        ThreadRoots roots;      /* by the chains of samples without a copy */
-        const PerfAttr *paired; /* of samples that copies belong to; NULL: of none */
+        ThreadRoots roots;      /* from the chains of samples without a copy */
+        const PerfAttr *paired; /* the event to whose samples copies belong; NULL: none */
         const PerfAttr *copies; /* the event of these copies; NULL without PAIRED */
-        unsigned max_frames;    /* perf's limit for these */
-        bool is_missing;        /* a file with frames of this sample */
+        unsigned max_frames;    /* perf's limit of frames for PAIRED */
+        bool is_missing;        /* a file with frames of this sample is missing */
         bool is_spent;          /* the process of this sample has cost too much */
-        bool is_uncertain;      /* the caller of this frame */
-        bool is_guess;          /* the caller of a frame of this sample so far is one */
+        bool is_uncertain;      /* the caller of this frame is uncertain */
+        bool is_guess;          /* a caller in this sample so far is a guess */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
-        bool is_cut;        /* the copy of this sample ends before the callers do */
-        size_t max_callers; /* of a sample; one more can be a mark */
-        size_t n_deep;      /* frames that stacks can have besides their first ones */
+        bool is_cut;        /* the copy of this sample is too short */
+        size_t max_callers; /* of a sample, without a mark */
+        size_t n_deep;      /* frames that stacks can still have besides their first ones */
         uint64_t *callers;  /* owned: the frames of this sample, and a mark */
         uint64_t record[UINT16_MAX / sizeof(uint64_t) + 1]; /* of the other event */
-        uint64_t *chain;                                    /* owned: of this sample, made new */
+        uint64_t *chain; /* owned: the new chain of this sample */
 };
 
 /* perf's own limit of frames, unless the event has another one. */
@@ -77,8 +77,8 @@ bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error
         return false;
 }
 
-/* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or
- * another part after it. */
+/* The begin of the program's part of a chain of N words, at its marker; N: none, or another part
+ * follows it. */
 static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
 {
         uint64_t begin = n, i;
@@ -92,8 +92,8 @@ static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
         return begin;
 }
 
-/* The program's part of the chain of SAMPLE, its leaf first. Returns how many addresses; 0: it has
- * none, or another part after it. */
+/* The program's part of the chain of SAMPLE, its leaf first. Returns the number of addresses; 0:
+ * none, or another part follows it. */
 static size_t sample_user_chain(const PerfSample *sample, const uint64_t **ret_chain,
                                 uint64_t *ret_begin)
 {
@@ -125,7 +125,7 @@ void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_e
 
 void stack_walk_begin(StackWalk *walk)
 {
-        /* Compressed records have no place in the file, where a copy could be found again. */
+        /* Compressed records have no place in the file from which to read a copy again. */
         if (perf_data_is_compressed(walk->data))
                 walk->paired = walk->copies = NULL;
 }
@@ -140,7 +140,7 @@ static bool stack_walk_is_jitted(const StackWalk *walk, const SpaceMapping *mapp
         return stack_walk_kind(walk, mapping) == MAPPING_JITTED;
 }
 
-/* Is there nothing but compiled code in it, of which no call frame information is? */
+/* True if the mapping has only compiled code, for which there is no call frame information. */
 static bool stack_walk_is_compiled(const StackWalk *walk, const SpaceMapping *mapping)
 {
         const MappingKind kind = stack_walk_kind(walk, mapping);
@@ -153,7 +153,7 @@ static bool stack_walk_is_vdso(const StackWalk *walk, const SpaceMapping *mappin
         return vdso_is(address_spaces_file(walk->spaces, mapping->file)->path);
 }
 
-/* The frame of compiled code, by its instructions. */
+/* The frame of compiled code, from its instructions. */
 static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sample,
                                           const SpaceMapping *mapping, uint64_t address,
                                           bool is_leaf, CallFrame *ret)
@@ -187,7 +187,7 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
         return FRAME_CODE_POINTER;
 }
 
-/* Can VALUE be a return address? */
+/* True if VALUE can be a return address. */
 static bool stack_walk_is_code(const StackWalk *walk, const PerfSample *sample, uint64_t value)
 {
         value = machine_code_address(walk->machine, value);
@@ -203,9 +203,9 @@ static bool stack_walk_is_code_in_lr(const StackWalk *walk, const PerfSample *sa
 }
 
 /*
- * A frame of unknown code with REGISTERS is taken to have the frame pointer. If it has none, its
+ * A frame of unknown code with REGISTERS is assumed to have the frame pointer. If it has none, its
  * return address is in the stack between its callee's frame, which ends at SP, and that pointer;
- * or, of a leaf, in LR.
+ * or, for a leaf, in LR.
  */
 static bool stack_walk_is_uncertain(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
                                     const Registers *registers)
@@ -220,7 +220,7 @@ static bool stack_walk_is_uncertain(StackWalk *walk, const PerfSample *sample, S
         return false;
 }
 
-/* By call frame information. The SP that it begins with may not be known. */
+/* By call frame information. The SP at its begin can be unknown. */
 static RegistersStep stack_walk_step_frame(StackWalk *walk, Registers *registers, StackCopy *stack,
                                            const CallFrame *frame)
 {
@@ -303,10 +303,8 @@ static void stack_walk_add_hidden(StackWalk *walk, const OsrCaller *row)
                 g_array_append_val(walk->hidden, *row);
 }
 
-/*
- * If the method with the frame at POINTER was replaced, that frame hides its caller, and frame
- * pointers lead to REGISTERS. Which methods were replaced is not known here.
- */
+/* If the method with the frame at POINTER was replaced, that frame hides its caller, and frame
+ * pointers lead to REGISTERS. Whether it was replaced is not known here. */
 static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
                                    uint64_t pointer, const Registers *registers)
 {
@@ -334,7 +332,7 @@ static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, St
         }
 }
 
-/* A stack had N frames. */
+/* Counts a stack of N frames. */
 static void stack_walk_spend(StackWalk *walk, size_t n)
 {
         if (n > STACK_WALK_MAX_FRAMES)
@@ -342,7 +340,9 @@ static void stack_walk_spend(StackWalk *walk, size_t n)
         walk->max_callers = MIN(walk->max_callers, STACK_WALK_MAX_FRAMES + walk->n_deep);
 }
 
-/* The addresses of the program's frames, the leaf first; whether the copy is cut. */
+/*
+ * Finds the addresses of the program's frames, the leaf first, and whether the copy is too short.
+ */
 static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr *attr,
                                    const PerfSample *sample)
 {
@@ -376,11 +376,11 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 if (pc == 0 || pc >= walk->machine->end)
                         break;
                 mapping = address_spaces_find(walk->spaces, sample->pid, sample->time, address);
-                /* Only the leaf is certain: what is not in a mapping of code was no return address.
-                 */
+                /* Only the leaf is certain: an address outside of mappings of code was not a return
+                 * address. */
                 if (!mapping && n > 0)
                         break;
-                /* Readers look a caller up at the call, one byte before. */
+                /* Readers look a caller up at its call, one byte before. */
                 walk->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
                 stack_walk_take(walk, sample->tid, walk->callers[n], &registers,
                                 /* is_hidden= */ false);
@@ -426,8 +426,8 @@ static StackWalkResult stack_walk_make_chain(StackWalk *walk, const PerfSample *
         return WALK_CHAIN;
 }
 
-/* The copy of the stack that was taken with SAMPLE, as of its time; NULL: there is none. Returns
- * the event of the copy. */
+/* The copy of the stack that was taken with SAMPLE, with the sample's time; NULL: none. Returns the
+ * event of the copy. */
 static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *sample,
                                             PerfSample *ret_copy)
 {
@@ -451,7 +451,7 @@ static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *s
         return ret_copy->pid == sample->pid ? event : NULL;
 }
 
-/* Has the native code there a frame without a frame pointer? */
+/* True if the native code there has a frame without a frame pointer. */
 static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMapping *mapping,
                                     uint64_t address)
 {
@@ -473,8 +473,8 @@ static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMap
         return GPOINTER_TO_INT(known) == NATIVE_HIDES;
 }
 
-/* Does the frame at place I of the callers keep no frame pointer, so that the next one is not its
- * caller? */
+/* True if the frame at place I of the callers keeps no frame pointer, so that the next one is not
+ * its caller. */
 static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, size_t i)
 {
         const uint64_t address = walk->callers[i] - (i > 0);
@@ -494,8 +494,9 @@ static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, siz
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
 }
 
-/* The caller of the leaf of SAMPLE, if that still has it in LR, and perf has recorded that; else
- * the mark. */
+/*
+ * The caller of the leaf of SAMPLE, if it is still in LR, and perf has recorded LR; else the mark.
+ */
 static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
                                        const PerfSample *sample)
 {
@@ -521,7 +522,9 @@ static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
                        : STACK_HIDDEN_MARK;
 }
 
-/* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
+/*
+ * Inserts marks where callers are missing among the N, from place FIRST on. Returns the new number.
+ */
 static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
                                      const PerfSample *sample, size_t n, size_t first)
 {
@@ -535,14 +538,14 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
                 walk->callers[i + 1] =
                         i == 0 ? stack_walk_leaf_caller(walk, event, sample) : STACK_HIDDEN_MARK;
                 n++;
-                /* A caller can hide its own one. */
+                /* A caller can hide its own caller. */
                 i += walk->callers[i + 1] == STACK_HIDDEN_MARK;
         }
         return n;
 }
 
-/* Ends the stack of the N frames elsewhere than its thread begins, where its callers are not shown?
- */
+/* True if the stack of the N frames ends elsewhere than its thread begins, at a frame that hides
+ * its caller. */
 static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t n)
 {
         return walk->callers[n - 1] != thread_roots_find(&walk->roots, sample->tid) &&
@@ -550,9 +553,9 @@ static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t
 }
 
 /*
- * Continues the N callers of a copy that is cut with those of CHAIN, of N_FRAMES frames in all. If
- * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
- * last one.
+ * Continues the N callers of a short copy with those of CHAIN, of N_FRAMES frames in all. If the
+ * frame pointer is still that of the leaf, the second address of CHAIN is the caller of the last
+ * one.
  */
 static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
                                   size_t n, const uint64_t *chain, size_t n_chain, size_t n_frames)
@@ -602,8 +605,7 @@ static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfAttr *event,
         return stack_walk_make_chain(walk, sample, begin, n_marked, ret_chain, ret_n);
 }
 
-/* A sample by frame pointers: with its copy of the stack, if there is one, it has the callers near
- * the leaf. */
+/* A sample by frame pointers: its copy of the stack, if any, has the callers near the leaf. */
 static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *event,
                                            const PerfSample *sample, const uint64_t **ret_chain,
                                            size_t *ret_n)
@@ -654,7 +656,7 @@ unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event)
         return event->attr.sample_max_stack ? event->attr.sample_max_stack : MAX_FRAMES;
 }
 
-/* Among others, perf has an event without samples. */
+/* One of perf's other events has no samples. */
 static void stack_walk_find_pairs(StackWalk *walk)
 {
         const GArray *attrs = walk->data->attrs;
@@ -726,7 +728,7 @@ const OsrCaller *stack_walk_hidden(const StackWalk *walk, size_t *ret_n)
         return (const OsrCaller *)(const void *)walk->hidden->data;
 }
 
-/* "NAME (PID)", of the process with most frames that were not looked for; NULL: there are none. */
+/* "NAME (PID)", of the process with most refused searches; NULL: none. */
 static char *stack_walk_most_spent(const StackWalk *walk)
 {
         const int32_t pid = call_frames_most_spent(walk->frames);

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * ThreadRoots: the outermost caller that the most stacks of a thread have by frame pointers
+ * ThreadRoots: the outermost caller of most stacks of a thread by frame pointers
  *
- * A thread begins in one place. A stack that ends elsewhere, in code that keeps no frame pointer,
+ * A thread begins at one place. A stack that ends elsewhere, in code that keeps no frame pointer,
  * lacks callers.
  */
 
 #include <glib.h>
 #include <stdint.h>
 
-/* So many pairs of a thread and an address are counted. */
+/* Maximum of pairs of a thread and an address. */
 #define THREAD_ROOTS_MAX (1u << 20)
 
 typedef struct ThreadRoots {
@@ -22,5 +22,5 @@ typedef struct ThreadRoots {
 void thread_roots_init(ThreadRoots *roots);
 void thread_roots_deinit(ThreadRoots *roots);
 void thread_roots_note(ThreadRoots *roots, int32_t tid, uint64_t address);
-/* 0: no stack of it was noted. */
+/* 0: no stack of the thread was noted. */
 uint64_t thread_roots_find(const ThreadRoots *roots, int32_t tid);
