@@ -567,7 +567,7 @@ def test_refused(tap, place, command):
     tap.equal((code, errors, (place.directory / 'ran').exists()),
               (1, 'clrsym: cannot write "": No such file or directory\n', False), 'so is an output without a name')
     code, _, errors = place.record('--', 'true')
-    tap.check(code in (0, 1) and (code == 0 or errors == 'clrsym: nothing was sampled: what was recorded used no '
+    tap.check(code in (0, 1) and (code == 0 or errors == 'clrsym: nothing was sampled: the recorded programs used no '
                                   'CPU, or ended too early\n'), 'a command that ends at once', code, errors)
     tap.equal(place.left(), ([], []), 'nothing is left')
 
