@@ -317,7 +317,7 @@ static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char
         if (n < limits_attachments(&holder->limits, caller, uid))
                 return true;
         refusal = g_strdup_printf(
-                "user %u has %u attachments, the most of all %u that a user may have: detach some "
+                "user %u has %u attachments, the limit for one user of all %u: detach some "
                 "(clrsym detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
                 (unsigned)uid, n, holder->limits.max_attachments, (unsigned)uid);
         if (g_hash_table_add(holder->limited, GUINT_TO_POINTER(uid)))

@@ -536,9 +536,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_CALL_GRAPH] =
                 {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                  "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},
-        [OPTION_EVERY] =
-                {0, "every", "SEC", false, to_every, MEMBER(every),
-                 "record until a signal, a profile each SEC seconds (--push, or --output DIR)"},
+        [OPTION_EVERY] = {0, "every", "SEC", false, to_every, MEMBER(every),
+                          "record until a signal; a profile each SEC seconds, to --push or -o DIR"},
         [OPTION_PUSH] = {0, "push", "URL", false, to_push, MEMBER(push),
                          "send each profile to Pyroscope, Parca or OpenTelemetry; needs --every"},
 };

@@ -85,7 +85,7 @@ def check_no_daemon(tap, programs, data, directory):
     environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'none')}
     done = perftool.clrsym_perf(programs, '-i', data, env=environment)
     tap.check(done.returncode == 0 and 'clrsym: no daemon at ' in done.stderr and
-              'only native and precompiled code is named' in done.stderr and done.stdout.count('\n') > 1000,
+              'only native and precompiled code has names' in done.stderr and done.stdout.count('\n') > 1000,
               'without a daemon it goes on, and says what is missing', done.returncode, done.stderr)
 
 
