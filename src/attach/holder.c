@@ -42,8 +42,8 @@ struct Holder {
         Listener *listener; /* owned */
         ReversePort *port;  /* owned */
         char *port_path;    /* owned */
-        /* Somebody was given the port's path, and nobody else would listen there: the holder stays.
-         */
+        /* The path of the port was printed, or given with --port, so runtimes can still connect,
+         * and no other program would listen there: the holder does not end when it is idle. */
         bool is_port_wanted;
         const Destination *port_for; /* borrowed: of runtimes that connect; NULL: the own daemon */
         bool is_port_handed_over;    /* the service manager starts us when a runtime connects */
@@ -362,7 +362,7 @@ static void caller_give_port(Caller *caller, const char *ingest)
 
         if (!destination)
                 return;
-        if (holder->is_port_wanted && destination != holder_port_destination(holder)) {
+        if (holder->is_port_wanted && holder->port_for && destination != holder->port_for) {
                 caller_refuse_daemon(caller, ingest);
                 return;
         }
@@ -724,6 +724,7 @@ static bool holder_listen(Holder *holder, const char *port, const int fds[_HOLDE
                 port ? g_strdup(port)
                      : g_build_filename(holder->directory, HOLDER_SOCKETS[HOLDER_PORT], NULL);
         holder->is_port_handed_over = fds[HOLDER_PORT] >= 0;
+        holder->is_port_wanted = port && !holder->is_port_handed_over;
         holder->listener =
                 listener_new(control, mode, NULL, fds[HOLDER_CONTROL], on_accept, holder, error);
         if (holder->listener)

@@ -210,8 +210,8 @@ static void activity_print_compilations(const Activity *activity)
         if (activity->n_early)
                 message_print("clrsym",
                               "%" G_GUINT64_FORMAT
-                              " samples in the JIT are from before their process was attached: the "
-                              "methods are not known",
+                              " samples in the JIT are from times at which their process was not "
+                              "attached: the methods are not known",
                               (guint64)activity->n_early);
 }
 

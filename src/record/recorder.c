@@ -53,6 +53,7 @@ struct Recorder {
         int command_status; /* of waitpid() */
         unsigned n_parts;
         bool is_refused;    /* perf failed to restart, which was printed */
+        bool is_detached;   /* the holder has ended too early, which was printed */
         Subjects *subjects; /* owned */
         JitMemory *memory;  /* owned */
         gint64 begin;       /* us of g_get_monotonic_time() */
@@ -452,6 +453,16 @@ static void recorder_restart_sampler(Recorder *recorder)
         recorder->is_refused = error != NULL;
 }
 
+static void recorder_check_holder(Recorder *recorder)
+{
+        if (recorder->is_detached || services_has_holder(recorder->services))
+                return;
+        recorder_note(recorder,
+                      "clrsym-holder has ended: methods that are compiled from now on have "
+                      "no names; record again");
+        recorder->is_detached = true;
+}
+
 static bool recorder_records_machine(const Recorder *recorder)
 {
         return recorder->settings.is_whole_machine || recorder->scope;
@@ -544,6 +555,7 @@ static bool recorder_wait(Recorder *recorder)
                     recorder_sampling_is_over(recorder))
                         return false;
                 if (now >= recorder->next_horizon) {
+                        recorder_check_holder(recorder);
                         recorder_want(recorder, REQUEST_HORIZON);
                         recorder->next_horizon = now + HORIZON_INTERVAL;
                 }

@@ -151,7 +151,7 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             "perf is not permitted%s: kernel.perf_event_paranoid is %d; run sudo "
                             "sysctl kernel.perf_event_paranoid=%d, or clrsym as root",
                             settings->is_whole_machine ? " for the whole machine" : "", paranoid,
-                            settings->is_whole_machine ? -1 : 1);
+                            settings->is_whole_machine ? MAX_PARANOID_MACHINE : 1);
         else if (sampler_is_forbidden(sampler))
                 g_set_error(error, SPAWN_ERROR, 0,
                             "perf is not permitted, though kernel.perf_event_paranoid is %d: if "

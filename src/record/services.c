@@ -130,13 +130,23 @@ Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, 
         return NULL;
 }
 
-bool services_has_daemon(Services *services)
+static bool service_is_there(pid_t *pid)
 {
         int status;
 
-        if (services->daemon && child_wait(services->daemon, 0, -1, &status))
-                services->daemon = 0;
-        return services->daemon != 0;
+        if (*pid && child_wait(*pid, 0, -1, &status))
+                *pid = 0;
+        return *pid != 0;
+}
+
+bool services_has_daemon(Services *services)
+{
+        return service_is_there(&services->daemon);
+}
+
+bool services_has_holder(Services *services)
+{
+        return service_is_there(&services->holder);
 }
 
 void services_detach(Services *services, int wake_fd)

@@ -28,6 +28,9 @@ Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, 
                          GError **error);
 /* False: the daemon has ended by itself, or was killed, and its names are lost. */
 bool services_has_daemon(Services *services);
+/* False: the holder has ended by itself, or was killed; its sessions end, and no process is
+ * attached any more. */
+bool services_has_holder(Services *services);
 /* Ends all sessions. Afterwards the daemon has all events of the runtimes, unless WAKE_FD is
  * readable. */
 void services_detach(Services *services, int wake_fd);
