@@ -100,7 +100,7 @@ def check_manual(tap, installed):
         tap.check(done.returncode == 0 and re.search(rf'"{re.escape(name)}\b.* - \S', done.stdout),
                   f'{path.name}: has its name, and says what it is', done.stdout, done.stderr)
         done = installed.tool('man', '-l', '--warnings', path,
-                              env={'MANWIDTH': '100', 'LC_ALL': 'C.UTF-8'})
+                              env={'MANWIDTH': '80', 'LC_ALL': 'C.UTF-8'})
         tap.check(done.returncode == 0 and not done.stderr and len(done.stdout) > 500,
                   f'{path.name}: is formatted without a warning', done.stderr)
 
