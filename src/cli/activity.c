@@ -25,11 +25,11 @@ struct Activity {
         clrsym *handle;           /* owned; NULL: nothing is named */
         GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
-        uint64_t n_early;  /* samples in the JIT from before the first compilation that is known */
+        uint64_t n_early;  /* samples in the JIT before the first known compilation */
         uint64_t duration; /* ns */
 };
 
-/* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
+/* "Namespace.Type.Method(int) (QuickJitted)"; "": no body is known for that time. */
 static char *activity_ask(const Activity *activity, const JitLogEntry *entry)
 {
         const ProcessKey key = jit_memory_key(activity->memory, entry->pid);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Activity: what the runtimes of a recording did when, by their events: compile, collect garbage
+ * Activity: when the recorded runtimes compiled methods and collected garbage, from their events
  */
 
 #include "cli/perf-profile.h"
@@ -17,5 +17,5 @@ void activity_free(Activity *activity);
 
 /* Owned by ACTIVITY. */
 PerfActivity *activity_frames(Activity *activity);
-/* Prints to stderr how much of it there was, after the samples have been named. */
+/* Prints totals to stderr; call it after the samples have been named. */
 void activity_print(const Activity *activity);

@@ -17,7 +17,7 @@ typedef enum AnswerSourceFlags {
         ANSWER_SOURCE_PLAIN = 0,
         ANSWER_SOURCE_JIT_EVENTS = 1, /* also take the events about the JIT's work */
         ANSWER_SOURCE_SAVE = 2,       /* write a snapshot to options->output */
-        ANSWER_SOURCE_ONCE = 4,       /* a connection that is lost is an error at once */
+        ANSWER_SOURCE_ONCE = 4,       /* do not reconnect: a lost connection is an error */
 } AnswerSourceFlags;
 
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error);
@@ -52,7 +52,7 @@ bool answer_source_print(AnswerSource *source, const char *method, GError **erro
  */
 bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
                         const char *member, clrsym_row_fn fn, void *data, GError **error);
-/* The same of the answers of a call Resolve with PARAMETERS, the text of a JSON object. */
+/* Calls Resolve with PARAMETERS, the text of a JSON object, and FN for each answer. */
 bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigned wait_ms,
                            clrsym_row_fn fn, void *data, GError **error);
 /* For answer_source_rows(): prints the row on a line. */
@@ -61,7 +61,7 @@ int answer_source_print_row(clrsym_row *row, void *data);
 bool answer_source_print_rows(AnswerSource *source, const char *method, json_t *parameters,
                               const char *member, GError **error);
 
-/* The time, in ns, that TEXT means: see TIMES in clrsym(1). */
+/* Converts TEXT to ns; TIMES in clrsym(1) describes its forms. */
 bool answer_source_time(AnswerSource *source, const char *text, uint64_t *ret_time, GError **error);
 
 /* All failures here end the program with a message: one code is enough. */

@@ -2,7 +2,7 @@
 #include "cli/answer-wait.h"
 
 #define DEFAULT_MS 2000u
-/* It takes a runtime so long to confirm its events: less would be in vain. */
+/* A runtime takes so long to confirm its events: a shorter wait is useless. */
 #define LEAST_MS 250u
 
 void answer_wait_init(AnswerWait *wait, const Options *options)

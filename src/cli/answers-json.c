@@ -54,15 +54,16 @@ static GString *questions_parameters(const AddressQuestion *questions, size_t n,
         return text;
 }
 
-/* Questions while they are answered. */
+/* Questions that are being answered. */
 typedef struct JsonAsking {
         const AddressQuestion *questions;
         size_t n;
-        size_t next;        /* the question of the next answer, or a wrong one before it */
-        LineSource *lines;  /* borrowed; NULL: none are asked for */
-        bool may_ask_again; /* if an answer is missing */
-        bool is_missing;    /* one may be there once more events have arrived */
-        GPtrArray *texts;   /* owned strings, by question; NULL: not answered yet, or wrong */
+        size_t next;        /* number of the next answer's question, or of an invalid question
+                             * before it */
+        LineSource *lines;  /* borrowed; NULL: no lines are wanted */
+        bool may_ask_again; /* ask again if an answer is missing */
+        bool is_missing;    /* an answer is missing that later events may bring */
+        GPtrArray *texts;   /* owned strings, by question; NULL: not answered yet, or invalid */
 } JsonAsking;
 
 static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
@@ -115,7 +116,7 @@ static bool asking_ask(JsonAsking *asking, AnswerSource *source, unsigned wait_m
         return ok;
 }
 
-/* The first answers count unless they may become better. */
+/* Keeps the first answers unless later events may improve them. */
 static bool asking_ask_twice(JsonAsking *asking, AnswerSource *source, AnswerWait *wait,
                              GError **error)
 {

@@ -22,9 +22,9 @@ bool address_from_text(const char *text, uint64_t *ret_address)
 }
 
 /*
- * A time that needs no daemon: "473.414890639" of CLOCK_MONOTONIC, with the colon that perf
- * appends, or nanoseconds, "473414890639". False for all other text, which may still be a time:
- * clrsym_time() knows.
+ * Converts a time without a daemon: "473.414890639" of CLOCK_MONOTONIC, also with the colon that
+ * perf appends, or nanoseconds, "473414890639". False for all other text; clrsym_time() may still
+ * accept it.
  */
 static bool time_from_plain_text(const char *text, uint64_t *ret_time)
 {
@@ -100,7 +100,7 @@ static void append_bodies(GString *out, const clrsym_query *query, const clrsym_
                                (guint64)query->address);
 }
 
-/* How far the nearest body is from the time asked for: "3.2 ms before" if it had ended by then. */
+/* The distance in time to the nearest body: "3.2 ms before" if that body had ended by then. */
 static void append_nearest(GString *out, const clrsym_query *query, const clrsym_answer *answer)
 {
         static const char *const HOW[] = {
@@ -120,7 +120,7 @@ static void append_nearest(GString *out, const clrsym_query *query, const clrsym
         append_place(out, query, answer);
 }
 
-/* False if the answer does not name the process: several have the pid. */
+/* False if several processes have the pid, so that the answer names none. */
 static bool append_answer(GString *out, LineSource *lines, const clrsym_query *query,
                           const clrsym_answer *answer)
 {
@@ -154,7 +154,7 @@ static int answers_take_process(const clrsym_process *process, void *data)
 {
         Namesakes *namesakes = data;
 
-        /* Another generation of the process before is not another process. */
+        /* Two generations of a process count once. */
         if (process->pid != namesakes->pid ||
             (namesakes->n && process->pid_ns == namesakes->last_ns))
                 return 0;
@@ -181,7 +181,7 @@ static bool append_processes(GString *out, AnswerSource *source, const clrsym_qu
         return true;
 }
 
-/* Questions while they are answered. */
+/* Questions that are being answered. */
 typedef struct Asking {
         AnswerSource *source; /* borrowed */
         LineSource *lines_of; /* source lines; borrowed, or NULL */
@@ -191,10 +191,10 @@ typedef struct Asking {
         /* The last time text that the daemon converted; borrowed. */
         const char *time_text;
         uint64_t time;
-        char *time_wrong; /* owned; NULL: it is a time */
+        char *time_wrong; /* owned: why TIME_TEXT is invalid; NULL: it is valid */
 } Asking;
 
-/* False with ERROR set if the daemon could not be asked. */
+/* False with ERROR set if the call of the daemon fails. */
 static bool asking_time(Asking *asking, const char *text, GError **error)
 {
         int r;
@@ -246,7 +246,7 @@ static bool asking_add(Asking *asking, const AddressQuestion *question, GError *
         return true;
 }
 
-/* Answers are valid until the next call: so the questions that need one are answered at the end. */
+/* Answers are valid until the next call, so all questions without a line are answered together. */
 static bool asking_answer(Asking *asking, AnswerWait *wait, GError **error)
 {
         guint n = asking->queries->len, i, j = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Answers to questions about addresses: asked many at a time, printed one a line
+ * Answers to questions about addresses: asked in batches, printed one a line
  */
 
 #include "cli/answer-wait.h"
@@ -13,15 +13,16 @@ typedef struct AddressQuestion {
         ProcessName process;
         const char *address; /* hexadecimal, with or without 0x */
         const char *time;    /* see TIMES in clrsym(1); NULL: none */
-        const char *wrong;   /* NULL, or why the question is invalid: then ADDRESS is the input */
+        const char *wrong;   /* why the question is invalid, and ADDRESS is the input; NULL: it is
+                              * valid */
 } AddressQuestion;
 
 /* True if TEXT is an address: 1 to 16 hexadecimal digits, with or without 0x. */
 bool address_from_text(const char *text, uint64_t *ret_address);
 
-/* Prints the daemon's JSON. LINES: adds the source line of each; NULL: does not. */
+/* Prints the daemon's JSON. LINES adds the source line of each answer; NULL: no lines. */
 bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
                         size_t n, AnswerWait *wait, GError **error);
-/* Prints text. Uses the binary form of the protocol, which is many times as fast. */
+/* Prints text. Uses the binary form of the protocol, which is many times faster than JSON. */
 bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
                         size_t n, AnswerWait *wait, GError **error);

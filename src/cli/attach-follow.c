@@ -10,35 +10,35 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Between two looks at the processes: a new one is attached within a second. */
+/* ms between two scans for processes, so that a new process is attached within a second. */
 #define SCAN_MS 400
-/* Between two tries, in us; twice as long each time. The port opens a moment after the runtime is
- * mapped. */
+/* us before the first retry; each retry doubles the pause. The port opens a moment after the
+ * runtime is mapped. */
 #define FIRST_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
 #define MAX_PAUSE   G_TIME_SPAN_MINUTE
-/* The pause is so many times as long as the try was. */
+/* The pause is at least so many times the duration of the failed request. */
 #define PAUSE_SHARE 3
-/* In us: a process that could not be attached for so long is reported. */
+/* us: a process that could not be attached for so long is reported. */
 #define REPORT_AFTER (8 * G_TIME_SPAN_SECOND)
-/* In us: until a user who has no place left is asked for again. */
+/* us until the next request for a user without a free place in the holder. */
 #define NO_PLACE_PAUSE (5 * G_TIME_SPAN_SECOND)
-/* Between two looks at what the holder holds, and at LTTng's sessions, in us. */
+/* us between two requests for the holder's list, and between two queries of LTTng's sessions. */
 #define HOLDER_INTERVAL   (2 * G_TIME_SPAN_SECOND)
 #define SESSIONS_INTERVAL (5 * G_TIME_SPAN_SECOND)
-/* Requests at a time: each makes a worker, and a rundown. */
+/* Concurrent requests: each starts a worker and a rundown. */
 #define MAX_ASKED          32
 #define MAX_ASKED_PER_USER 8
-/* In us: then a request gives its place to others, and the holder's list shows its outcome. */
+/* us after which a request frees its place; the holder's list then shows its outcome. */
 #define PLACE_TIME (10 * G_TIME_SPAN_SECOND)
 
 typedef enum FollowedState {
-        FOLLOWED_WAITING,  /* to be attached */
-        FOLLOWED_ASKED,    /* the answer is awaited */
-        FOLLOWED_LATE,     /* the holder goes on with it, and nobody waits for the answer */
-        FOLLOWED_ATTACHED, /* it was */
+        FOLLOWED_WAITING,  /* waits for its request */
+        FOLLOWED_ASKED,    /* a request is pending */
+        FOLLOWED_LATE,     /* the request has timed out here; the holder continues it */
+        FOLLOWED_ATTACHED, /* the holder has attached it */
 } FollowedState;
 
-/* What the processes of a user may reach. */
+/* A limit that the processes of a user can reach. */
 typedef enum FollowLimit {
         FOLLOW_LIMIT_ATTACHMENTS,
         FOLLOW_LIMIT_TIME,
@@ -48,22 +48,23 @@ typedef enum FollowLimit {
 typedef struct FollowUser {
         uid_t uid;
         unsigned n_asked;
-        uint64_t last_turn; /* of Follow.turn: when the user had a place last */
-        gint64 next_try; /* us of g_get_monotonic_time(): there is no place in the holder before */
+        uint64_t last_turn; /* value of Follow.turn when the user last got a place */
+        gint64 next_try; /* us of g_get_monotonic_time(): no request before, because the holder has
+                          * no place */
         bool is_reported[_FOLLOW_LIMIT_MAX];
 } FollowUser;
 
 /* A .NET process. */
 typedef struct Followed {
         pid_t pid;
-        FollowUser *user; /* borrowed: its owner */
+        FollowUser *user; /* borrowed: the owner of the process */
         FollowedState state;
-        gint64 next_try; /* WAITING: us of g_get_monotonic_time(), as those below */
+        gint64 next_try; /* WAITING: us of g_get_monotonic_time(), as are the next two */
         gint64 first_try;
         gint64 asked_at; /* ASKED, LATE */
-        gint64 pause;    /* after the last failure; 0: there was none */
+        gint64 pause;    /* pause after the last failure; 0: no failure yet */
         bool is_reported;
-        int fd; /* ASKED: for the answer; else -1 */
+        int fd; /* ASKED: receives the answer; else -1 */
 } Followed;
 
 typedef struct Follow {
@@ -73,9 +74,9 @@ typedef struct Follow {
         GHashTable *users;     /* uid -> owned FollowUser */
         unsigned n_asked;
         uint64_t turn;
-        gint64 next_look;     /* at the holder */
-        gint64 next_sessions; /* at LTTng's */
-        pid_t holder;         /* whoever listens for it; 0: not known */
+        gint64 next_look;     /* time of the next request for the holder's list */
+        gint64 next_sessions; /* time of the next query of LTTng's sessions */
+        pid_t holder;         /* pid of the holder that listens; 0: not known */
 } Follow;
 
 static void followed_free(void *data)
@@ -112,7 +113,7 @@ static void follow_free_place(Follow *follow, const Followed *followed)
         followed->user->n_asked--;
 }
 
-/* Its answer is not awaited. */
+/* Stops to wait for the answer. */
 static void follow_drop_answer(Follow *follow, Followed *followed)
 {
         if (followed->fd >= 0)
@@ -127,7 +128,7 @@ static void followed_wait(Followed *followed)
         followed->is_reported = false;
 }
 
-/* PID was found: for the first time, or because it runs another program. */
+/* A scan found PID: a new process, or one with another program than before. */
 static void follow_see(Follow *follow, pid_t pid)
 {
         Followed *followed = g_hash_table_lookup(follow->processes, GINT_TO_POINTER(pid));
@@ -164,7 +165,8 @@ static void follow_scan(Follow *follow)
                 follow_see(follow, g_array_index(found, pid_t, i));
 }
 
-/* Its user has no place left; the process itself did not fail. Takes over ERROR. */
+/* Postpones the request: the user has no free place, and the process itself did not fail. Takes
+ * over ERROR. */
 static void follow_put_off(Follow *follow, Followed *followed, GError *error)
 {
         followed->state = FOLLOWED_WAITING;
@@ -221,7 +223,7 @@ static void follow_ask(Follow *follow, Followed *followed, gint64 now)
         followed->user->n_asked++;
 }
 
-/* Is A to be asked for before B? */
+/* True if A is requested before B. */
 static bool followed_is_before(const Followed *a, const Followed *b)
 {
         if (a->user == b->user)
@@ -231,7 +233,7 @@ static bool followed_is_before(const Followed *a, const Followed *b)
         return a->user->last_turn < b->user->last_turn;
 }
 
-/* Who is to be asked for next; NULL: nobody may be. */
+/* The process to request next; NULL: none is due, or no place is free. */
 static Followed *follow_next(const Follow *follow, gint64 now)
 {
         Followed *next = NULL;
@@ -274,7 +276,7 @@ static void follow_take_answer(Follow *follow, Followed *followed)
                 follow->settings->attached(answer, follow->settings->data);
 }
 
-/* Those that have had their places long enough. */
+/* Takes the places of requests that have timed out. */
 static void follow_take_places(Follow *follow, gint64 now)
 {
         GHashTableIter iter;
@@ -329,7 +331,7 @@ static void follow_wait(Follow *follow, gint64 end)
         }
 }
 
-/* ROW is what the holder has of a process that is late; NULL: it has given that up. */
+/* ROW is the holder's entry for a process in the state LATE; NULL: the holder has dropped it. */
 static void follow_take_late(Follow *follow, Followed *followed, json_t *row)
 {
         const char *state = row ? field_text(row, "state") : NULL;
@@ -351,8 +353,8 @@ static void follow_take_late(Follow *follow, Followed *followed, json_t *row)
         follow->settings->attached(answer, follow->settings->data);
 }
 
-/* From another holder than before: what it does not hold is to be attached. REPLY NULL: there is
- * none. */
+/* If HOLDER is another process than before, attaches again the processes that it does not hold.
+ * REPLY NULL: no holder runs. */
 static void follow_take_holder(Follow *follow, pid_t holder, const json_t *reply)
 {
         const bool is_same = reply && holder == follow->holder;

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Attach, and follow: attaches every .NET process that there is, and those that start later
+ * Attach, and follow: attaches all running .NET processes, and those that start later
  *
- * What the holder keeps attached stays so when we end. A process that somebody detaches is left
- * alone; if the holder itself was replaced, and does not have a process any more, it is attached
+ * When this program ends, the holder keeps the attachments. A process that somebody detaches stays
+ * detached. If a new holder replaces the old one and lacks a process, that process is attached
  * again.
  *
- * Users share the places of requests: each has so many at most, and the user who waits longest is
- * the next. A target that takes too long to answer gives its place to others.
+ * Users share the places of requests: each user has a limit, and the user who waits longest is
+ * next. A target that does not answer in time frees its place for others.
  */
 
 #include "attach/process-filter.h"
@@ -19,15 +19,15 @@
 #include <sys/types.h>
 
 typedef struct FollowSettings {
-        AttachManner *manner; /* this and the next borrowed */
+        AttachManner *manner; /* this and the next are borrowed */
         const ProcessFilter *filter;
-        uid_t uid; /* of the processes; PROCESSES_ANY_USER */
-        /* A process was attached: ANSWER is the holder's (borrowed). */
+        uid_t uid; /* user of the processes; PROCESSES_ANY_USER */
+        /* Called when a process was attached: ANSWER is the holder's (borrowed). */
         void (*attached)(const json_t *answer, void *data);
-        /* A process cannot be attached; ERROR is to be freed. It is tried again now and then. */
+        /* Called when a process cannot be attached; the callee frees ERROR. Retries follow. */
         void (*failed)(pid_t pid, GError *error, void *data);
-        /* The processes of a user have reached a limit: TEXT (borrowed) is what, and what to do.
-         * Called once for each user and limit. */
+        /* Called once for each user and limit that the user's processes have reached: TEXT
+         * (borrowed) names the limit and the remedy. */
         void (*limited)(uid_t user, const char *text, void *data);
         void *data;
 } FollowSettings;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Attach manner: how the options of `clrsym attach` have processes attached
+ * Attach manner: turns the options of `clrsym attach` into requests to the holder
  */
 
 #include "cli/options.h"
@@ -19,7 +19,7 @@ AttachManner attach_manner_new(const Options *options);
 void attach_manner_clear(AttachManner *manner);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttachManner, attach_manner_clear)
 
-/* Asks for the live sessions again. */
+/* Queries the live sessions again. */
 void attach_manner_refresh(AttachManner *manner);
 /* The request for process PID. */
 Request attach_manner_request(const AttachManner *manner, pid_t pid);

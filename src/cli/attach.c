@@ -11,26 +11,26 @@
 #include "cli/verbs.h"
 #include "util/message.h"
 
-/* How long the daemon may take to get all events. A live session's timer is about a second. */
+/* ms for the daemon to receive all events. The timer of a live session is about a second. */
 #define WAIT_MS 10000
 
 /* One process that is being attached. */
 typedef struct Attaching {
         pid_t pid;
-        int fd;         /* for the answer; -1: the request failed */
+        int fd;         /* receives the answer; -1: the request failed */
         json_t *answer; /* owned or NULL */
         bool is_complete;
-        bool has_failed; /* and that was reported */
+        bool has_failed; /* the failure was reported */
         uint64_t n_methods;
 } Attaching;
 
-/* The runtime has not begun. */
+/* True if the runtime is suspended at its start. */
 static bool attaching_is_waiting(const json_t *answer)
 {
         return !g_strcmp0(field_text(answer, "state"), "waiting");
 }
 
-/* The daemon has what was listed: it acknowledged that, or answered about it. */
+/* True if the daemon has the listed code: it acknowledged the events, or answered about them. */
 static bool attaching_is_in_daemon(const Attaching *attaching)
 {
         return attaching->is_complete || json_is_true(json_object_get(attaching->answer, "fed"));
@@ -49,7 +49,7 @@ static const char *attaching_describe(const Attaching *attaching, bool is_again)
         return is_again ? "listed again" : "is attached already";
 }
 
-/* Its older code is not known, and why. */
+/* Appends why older code of the process is not listed, if it is not. */
 static void attaching_append_unlisted(GString *line, const json_t *answer)
 {
         const char *unlisted = field_text(answer, "unlisted");
@@ -63,7 +63,7 @@ static void attaching_append_unlisted(GString *line, const json_t *answer)
                 g_string_append(line, ", its older code is not listed");
 }
 
-/* The daemon does not have it, or was not asked. */
+/* Appends why the daemon lacks the events, or that nobody asked the daemon. */
 static void attaching_append_unfed(GString *line, const Attaching *attaching)
 {
         const char *why = field_text(attaching->answer, "feed_error");
@@ -116,7 +116,7 @@ static void attaching_fail(Attaching *attaching, PidArgs *args, GError *error)
         pid_args_fail(args, attaching->pid, error);
 }
 
-/* Waits until the daemon, if it is to be asked and there is one, knows all code of the process. */
+/* Waits until a daemon, if one is to be asked, knows all code of the process. */
 static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 deadline, PidArgs *args)
 {
         const json_t *answer = attaching->answer;
@@ -238,7 +238,7 @@ static void attaching_print_table(const json_t *attachments)
         table_print(table);
 }
 
-/* Without a holder, nothing is attached. */
+/* Without a holder, no process is attached. */
 static bool attachments_list(const Options *options, GError **error)
 {
         const Request request = {.verb = REQUEST_LIST};
@@ -280,7 +280,7 @@ static void on_follow_failed(pid_t pid, GError *error, void *data)
 
         pid_args_fail(args, pid, error);
         output_flush();
-        /* There is no end, at which the last one would be printed. */
+        /* Report now: with --follow the program has no end at which main() would. */
         message_print("clrsym", "%s", args->failure->message);
         g_clear_error(&args->failure);
 }

@@ -50,7 +50,7 @@ bool symbol_matches(const char *symbol, size_t n_name, GPatternSpec *pattern)
         return g_pattern_spec_match_string(pattern, name);
 }
 
-/* One copy of each: there are few modules and tiers, and many versions of a method. */
+/* Stores each text once: modules and tiers are few, versions of a method many. */
 static const char *body_rows_keep_text(BodyRows *list, const char *text)
 {
         return text ? g_string_chunk_insert_const(list->texts, text) : NULL;
@@ -125,7 +125,7 @@ static BodyRow row_of_body(BodyRows *list, const clrsym_process *process, const 
         return row;
 }
 
-/* A list while it is read. */
+/* A list that is being read. */
 typedef struct Reading {
         BodyRows *list;
         BodyTest is_wanted;
@@ -174,7 +174,7 @@ bool body_rows_read(BodyRows *list, AnswerSource *source, const char *method, js
                                   error);
 }
 
-/* A method or an address of a process, of which bodies are counted. */
+/* Identifies a method or an address of a process, to count its bodies. */
 typedef struct Place {
         uint64_t process; /* the pid and the generation */
         uint64_t pid_ns;

@@ -17,11 +17,11 @@ typedef enum BodyColumn {
         BODY_JIT_MS,
         BODY_LOADED,
         BODY_UNLOADED,
-        BODY_VERSIONS, /* this and the next two are shown if asked for */
+        BODY_VERSIONS, /* this and the next two are shown on request */
         BODY_REUSE,
         BODY_IL_SIZE,
         BODY_MODULE,
-        BODY_LINE, /* shown if lines are asked for */
+        BODY_LINE, /* shown with --lines */
         BODY_METHOD,
         _BODY_COLUMN_MAX,
 } BodyColumn;
@@ -33,8 +33,7 @@ void body_table_print(const BodyRows *list, unsigned important);
 
 /*
  * Calls METHOD for each argument, as the parameter KEY, and prints the bodies of the replies.
- * Passes on the process and the IL version that were given. NONE is the hint for an argument
- * without a body.
+ * Passes on the given process and IL version. NONE is the hint for an argument without a body.
  */
 bool body_table_print_each(const Options *options, const char *method, const char *key,
                            const char *none, GError **error);

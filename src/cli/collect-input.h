@@ -11,14 +11,14 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The event of samples of CPUs, which is shown by itself. */
+/* The event of CPU samples, which is shown alone. */
 #define COLLECT_CPU_EVENT "cpu"
 
 bool collect_input_is(const char *path);
 
 /*
- * The file, to be closed; SYMBOLS gets the recorder's names. NOTES gets messages for the user
- * (owned), RET_LOST the number of lost events. -1 with ERROR set.
+ * Returns the file, which the caller closes; -1 with ERROR set. SYMBOLS gets the recorder's names,
+ * NOTES messages for the user (owned), RET_LOST the number of lost events.
  */
 int collect_input_open(const char *path, RecorderSymbols *symbols, GPtrArray *notes,
                        uint64_t *ret_lost, GError **error);

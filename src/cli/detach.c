@@ -13,7 +13,7 @@ static json_t *holder_ask(const Request *request, GError **error)
         return fd < 0 ? NULL : holder_client_answer(fd, error);
 }
 
-/* All attached processes, or those of one user. */
+/* Finds all attached processes, or those of one user. */
 static bool find_attached(PidArgs *args, const Options *options, GError **error)
 {
         const Request request = {.verb = REQUEST_LIST};

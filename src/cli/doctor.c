@@ -4,7 +4,7 @@
 #include "doctor/doctor.h"
 #include "util/printable-string.h"
 
-/* What a user can want. */
+/* A goal of a user, which checks can hinder. */
 typedef enum Purpose {
         PURPOSE_RECORD,
         PURPOSE_ATTACH,
@@ -23,8 +23,8 @@ static const char *const PURPOSES[_PURPOSE_MAX] = {
 typedef struct Check {
         const char *name;
         CheckFn run;
-        bool is_of_process; /* it is about the process that was named */
-        unsigned purposes;  /* FOR(...): what needs it */
+        bool is_of_process; /* the check examines the named process */
+        unsigned purposes;  /* FOR(...): the purposes that need the check */
 } Check;
 
 static const Check CHECKS[] = {
@@ -89,8 +89,8 @@ static void finding_print_json(const char *name, const Finding *finding)
         output_json(object);
 }
 
-/* The last lines, for people: what can be done, and the result of all checks. HINDERED: what has a
- * problem, or is undecided. */
+/* Prints the last lines, for people: the possible purposes, and the result of all checks. HINDERED:
+ * purposes with a problem, or undecided. */
 static void print_result(const unsigned *counts, unsigned hindered)
 {
         g_autoptr(GString) ready = g_string_new(NULL);
@@ -123,7 +123,7 @@ static bool checks_run(const char *socket, pid_t pid, bool is_json)
         doctor_init(&doctor, socket, pid);
         for (i = 0; i < G_N_ELEMENTS(CHECKS); i++)
                 CHECKS[i].run(&doctor, &findings[i]);
-        /* Another process may have the pid by now. */
+        /* If the process has ended, another one may have the pid. */
         is_over = doctor_is_inspected(&doctor) && inspection_is_over(&doctor.inspection);
         for (i = 0; i < G_N_ELEMENTS(CHECKS); i++) {
                 if (is_over && CHECKS[i].is_of_process)
@@ -135,7 +135,7 @@ static bool checks_run(const char *socket, pid_t pid, bool is_json)
                         continue;
                 if (findings[i].status == FINDING_PROBLEM || findings[i].status == FINDING_UNKNOWN)
                         hindered |= CHECKS[i].purposes;
-                /* It prevents nothing that the process has not another way. */
+                /* A problem of LTTng alone is a note if the process has EventPipe instead. */
                 if (findings[i].status == FINDING_PROBLEM && doctor.is_by_eventpipe &&
                     CHECKS[i].purposes == FOR(LTTNG))
                         findings[i].status = FINDING_NOTE;

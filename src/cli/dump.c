@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* What is wrong with a trace without any event that could be printed; after its name. */
+/* The message about a trace without a printable event; follows the trace's name. */
 #define DUMP_NOTHING                                                                               \
         "not one event of the .NET runtime in this trace: `clrsym doctor` finds out why"
 
@@ -52,7 +52,7 @@ static bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, i
                (pid == process->pid && (!process->has_pid_ns || pid_ns == process->pid_ns));
 }
 
-/* By its event and its process. */
+/* True if FILTER accepts the event and the process of RECORD. */
 static bool dump_filter_has_record(const DumpFilter *filter, const Record *record)
 {
         const Event *event = record->event;
@@ -61,7 +61,7 @@ static bool dump_filter_has_record(const DumpFilter *filter, const Record *recor
                dump_filter_has_process(filter, record->process.pid_ns, record->process.pid);
 }
 
-/* Appends the event or the loss to OUT, if FILTER has it. */
+/* Appends the event or the loss to OUT, if FILTER accepts it. */
 static void dump_filter_append_record(const DumpFilter *filter, GString *out, const Record *record)
 {
         if (!dump_filter_has_record(filter, record))
@@ -83,7 +83,7 @@ static void dump_filter_append_gap(const DumpFilter *filter, GString *out, uint6
                 json_append_gap(out, stream_id, gap);
 }
 
-/* Prints the item, if FILTER has it. True if it is an event or a loss. */
+/* Prints the item, if FILTER accepts it. True if it is an event or a loss. */
 static bool dump_item(const DumpFilter *filter, GString *line, const EventItem *item)
 {
         switch (item->type) {
@@ -116,7 +116,7 @@ static bool dump_items(const DumpFilter *filter, EventReader *reader, const char
                         n += dump_item(filter, line, &batch->items[i]);
                 if (batch->result == EVENT_READ_ERROR)
                         g_propagate_error(error, g_steal_pointer(&batch->error));
-                /* What is not written yet is kept: a slow reader of the output is waited for. */
+                /* Write now, and wait for a slow reader: unwritten output stays in memory. */
                 if (batch->result == EVENT_READ_ERROR || !output_flush())
                         return false;
         } while (batch->result == EVENT_READ_MORE);
@@ -133,7 +133,7 @@ static void dump_print_counts(const DumpFilter *filter, const EventReader *reade
         if (!counts)
                 return;
         event_counts_append_errors(counts, lines);
-        if (!filter->format) /* else it is not about all events */
+        if (!filter->format) /* a format prints only some of the events */
                 event_counts_append_unknown(counts, lines);
         fputs(lines->str, stderr);
 }
@@ -160,7 +160,7 @@ bool verb_dump(const Options *options, GError **error)
         return ok;
 }
 
-/* The snapshot is complete once the trace is read. */
+/* The snapshot is complete when the trace has been read. */
 bool verb_save(const Options *options, GError **error)
 {
         AnswerSourceFlags flags =

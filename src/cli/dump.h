@@ -9,7 +9,7 @@
 #include "event/record.h"
 #include "event/stream.h"
 
-/* How events are written; each may append nothing. */
+/* A format of events; each function may append nothing. */
 typedef struct DumpFormat {
         void (*append_record)(void *userdata, GString *out, const Record *record);
         void (*append_gap)(void *userdata, GString *out, const StreamGap *gap);
@@ -23,7 +23,7 @@ typedef struct DumpFilter {
 } DumpFilter;
 
 /*
- * Prints what FILTER has of PATH, which an event reader can read. False with ERROR
- * set, or if the output has failed.
+ * Prints the events of PATH that FILTER accepts; an event reader can read PATH. False with ERROR
+ * set; without ERROR if the output failed.
  */
 bool dump_path(const DumpFilter *filter, const char *path, GError **error);

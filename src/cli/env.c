@@ -15,16 +15,16 @@ typedef struct Variable {
         const char *value;
 } Variable;
 
-/* Matches no event source: else the runtime's own listener switches every event on. */
+/* Matches no event source; without a filter, the runtime's own listener enables all events. */
 #define NO_EVENT_SOURCE "none"
 /* Loader, JIT, NGEN, methods at the end of their module, interop, IL maps, types, precompiled code,
  * details of methods. */
 #define LTTNG_CONFIG "Microsoft-Windows-DotNETRuntime:60000A20B8:5"
-/* Inline trees have a provider and a keyword of their own. */
+/* Inline trees have their own provider and keyword. */
 #define LTTNG_INLINES ",Microsoft-Windows-DotNETRuntimePrivate:40000:5"
 
 #define PORT_VARIABLE "DOTNET_DiagnosticPorts"
-/* The runtime reads it once, when it starts. */
+/* The runtime reads the variable once, at its start. */
 #define INLINES_VARIABLE                                                                           \
         {                                                                                          \
                 "DOTNET_RichDebugInfo", "1"                                                        \
@@ -32,8 +32,8 @@ typedef struct Variable {
 
 typedef struct EnvForm {
         const char *name;
-        const char *before, *between, *after; /* around the variable and its value */
-        const char *end;                      /* after the last variable, instead of AFTER */
+        const char *before, *between, *after; /* text around the variable and its value */
+        const char *end;                      /* text after the last variable, instead of AFTER */
 } EnvForm;
 
 static const EnvForm FORMS[] = {
@@ -52,7 +52,7 @@ static void env_print(const EnvForm *form, const Variable *variables, size_t n)
                              variables[i].value, i + 1 < n ? form->after : form->end);
 }
 
-/* Without the holder, a program that is started with the variable would wait for one. */
+/* Checks the holder, because a program that starts with the variable waits for one. */
 static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_inlines,
                            GError **error)
 {
@@ -68,8 +68,8 @@ static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_in
         if (!answer)
                 return false;
         path = field_text(answer, "port");
-        /* The runtime takes a comma for the end of the path, a semicolon for the end of the port,
-         * and the shell a quote for the end of the value. */
+        /* A comma ends the path for the runtime, a semicolon ends the port, and a quote ends the
+         * value for the shell. */
         if (!path || strpbrk(path, ",;'\n")) {
                 g_set_error(error, ENV_ERROR, 0,
                             "the path of the holder's port cannot be in " PORT_VARIABLE
@@ -83,8 +83,8 @@ static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_in
         return true;
 }
 
-/* The variable with our library, after those that are preloaded already; NULL: no runtime needs it,
- * or it is not installed. The caller frees it. */
+/* The preload variable with our library after the libraries that are preloaded already; NULL: no
+ * runtime needs it, or it is not installed. The caller frees it. */
 static char *env_preload(void)
 {
         g_autofree char *runtime = preload_find_runtime();

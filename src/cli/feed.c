@@ -21,7 +21,7 @@
 /* For errors that end the program with a message. */
 #define FEED_ERROR (g_quark_from_static_string("clrsym-feed"))
 
-/* The only live session that clrsym started; else "clrsym". */
+/* The live session that clrsym started, if it is the only one; else "clrsym". */
 static char *session_find_default(void)
 {
         g_autoptr(GPtrArray) list = session_control_list(NULL);
@@ -40,7 +40,7 @@ static char *session_find_default(void)
         return g_strdup(n == 1 ? name : "clrsym");
 }
 
-/* Where a live session is. Members are owned. */
+/* The address of a live session. Members are owned. */
 typedef struct FeedAddress {
         char *host, *target, *session;
         uint16_t port;
@@ -56,7 +56,7 @@ static void feed_address_clear(FeedAddress *address)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FeedAddress, feed_address_clear)
 
-/* URL is net://HOST[:PORT]/host/TARGET/SESSION; else false. */
+/* False if URL does not have the form net://HOST[:PORT]/host/TARGET/SESSION. */
 static bool url_parse(const char *url, FeedAddress *ret_address)
 {
         g_autofree char *host = NULL;
@@ -75,7 +75,7 @@ static bool url_parse(const char *url, FeedAddress *ret_address)
             (colon && !g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT16_MAX, &port, NULL)))
                 return false;
         feed_address_clear(ret_address);
-        /* The files of a relay daemon on another machine cannot be read here. */
+        /* This machine cannot read the files of a relay daemon on another one. */
         ret_address->is_local = !strcmp(host, "localhost") || g_str_has_prefix(host, "127.");
         ret_address->host = g_steal_pointer(&host);
         ret_address->port = (uint16_t)port;
@@ -126,7 +126,7 @@ static bool feed_run(const SupervisorSettings *settings, GError **error)
         return true;
 }
 
-/* The URL of a session of this machine; owned by the caller. */
+/* The URL of a session of this machine; the caller frees it. */
 static char *session_url(const char *session)
 {
         g_autoptr(SessionSettings) settings = session_control_find(session, NULL);
@@ -139,7 +139,7 @@ static char *session_url(const char *session)
         return session_settings_url(settings);
 }
 
-/* The argument is a file or a directory, not a URL. */
+/* True if the argument is a file or a directory, not a URL. */
 static bool is_path(const char *argument)
 {
         return argument && !strstr(argument, "://");

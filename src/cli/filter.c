@@ -2,13 +2,13 @@
 
 /*
  * Text between two words is copied; a word is a run of letters, digits, underscores and bytes that
- * are not ASCII. The daemon is asked about words that could be addresses, many at a time; if there
- * is code at one, its name is written in its place; so is a native symbol that the process's files
- * have there, as long as the process runs. Everything else is written as it is, byte by byte.
+ * are not ASCII. The filter asks the daemon about words that could be addresses, many at a time. If
+ * code is at such an address, the filter writes its name instead of the word. While the process
+ * runs, the filter also writes native symbols from its files. All other text is copied byte by
+ * byte.
  *
- * Like `clrsym resolve`, the filter collects input as long as more is at hand. When the next byte
- * would have to be waited for, it writes what it has, except for a word at the end, which may
- * continue.
+ * Like `clrsym resolve`, the filter collects input while input is available. Before it would have
+ * to wait, it writes all collected text, except a word at the end, which may continue.
  */
 
 #include "cli/filter.h"
@@ -23,29 +23,29 @@
 #include <string.h>
 
 enum {
-        /* The size of the text that is kept while its addresses are asked about. */
+        /* Size of the text that waits for answers about its addresses. */
         MAX_TEXT = 1024 * 1024,
         /* 0x and 16 digits; a longer word is not an address. */
         MAX_WORD = 18,
-        /* Fewer digits without 0x are most likely another number. */
+        /* A word with fewer digits and without 0x is most likely another number. */
         MIN_BARE_DIGITS = 8,
         MAX_DIGITS = 16,
 };
 
-/* A word in the text that is asked about. */
+/* A possible address in the collected text. */
 typedef struct AddressText {
         size_t at, n;
 } AddressText;
 
 typedef struct AddressFilter {
         AnswerSource *source; /* borrowed */
-        clrsym_query query;   /* pid and time, which all have in common */
+        clrsym_query query;   /* pid and time of all queries */
         AnswerWait wait;
         NativeNames *natives; /* owned; NULL: the process does not run, or the time is not now */
         GString *text;        /* owned: read, not written yet */
         bool is_in_word;
-        bool is_long;       /* in that word: its beginning is written already */
-        size_t word;        /* where it begins in the text */
+        bool is_long;       /* inside a long word, whose beginning is written already */
+        size_t word;        /* where the current word begins in the text */
         GArray *candidates; /* owned: AddressText, in order */
         GArray *queries;    /* owned: clrsym_query, by candidate */
         GArray *answers;    /* owned: clrsym_answer, by candidate */
@@ -95,7 +95,7 @@ static bool filter_resolve(AddressFilter *filter, GError **error)
                                          (void *)filter->answers->data, error);
 }
 
-/* Sets the symbol of the address of candidate I. False: there is none. */
+/* Sets the symbol of candidate I. False: no symbol is known. */
 static bool filter_find_symbol(AddressFilter *filter, guint i)
 {
         const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
@@ -113,7 +113,7 @@ static bool filter_find_symbol(AddressFilter *filter, guint i)
         return true;
 }
 
-/* Writes all of the text, except for a word at the end that may still become an address. */
+/* Writes all of the text, except a word at the end that may become an address. */
 static bool filter_flush(AddressFilter *filter, GError **error)
 {
         GString *text = filter->text;
@@ -183,7 +183,7 @@ static bool filter_copy(AddressFilter *filter, GError **error)
         return filter_flush(filter, error);
 }
 
-/* The only process that is known; notes if there are others. */
+/* The last process, and the number of processes. */
 typedef struct OnlyProcess {
         unsigned n;
         clrsym_query *query;
@@ -194,7 +194,7 @@ static int filter_take_process(const clrsym_process *process, void *data)
         OnlyProcess *only = data;
         clrsym_query *query = only->query;
 
-        /* Another generation of it is not another process. */
+        /* Generations of one process count once. */
         if (only->n && query->pid == process->pid && query->pid_ns == process->pid_ns)
                 return 0;
         query->pid = process->pid;
@@ -225,7 +225,8 @@ static bool choose_process(AddressFilter *filter, const Options *options, GError
         return false;
 }
 
-/* A trace, or another time than now, has nothing to do with what is mapped now. */
+/* Only for a running process at the present time: mappings of now do not apply to a trace or
+ * another time. */
 static NativeNames *filter_native_names(const AddressFilter *filter, const Options *options)
 {
         const clrsym_query *query = &filter->query;

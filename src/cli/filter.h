@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Filter: copies stdin to stdout, with names in place of the addresses in it
+ * Filter: copies stdin to stdout, and replaces addresses by names
  */
 
 #include "cli/answer-source.h"

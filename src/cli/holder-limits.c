@@ -10,14 +10,15 @@
 #include <inttypes.h>
 #include <poll.h>
 
-/* In ms: a holder that is alive answers this at once. */
+/* ms: a running holder answers at once. */
 #define LIMITS_MS 2000
 
 /* The limits that the holder reports, as metrics. */
 static const struct {
-        const char *limit;  /* its name in the holder's reply */
-        const char *metric; /* its family; the limit's own has _limit after that, and then UNIT */
-        const char *unit;   /* of the family's name; "": none */
+        const char *limit;  /* name of the limit in the holder's reply */
+        const char *metric; /* name of the metric; the metric of the limit itself has the suffix
+                             * _limit, then UNIT */
+        const char *unit;   /* suffix of the metric's name; "": none */
         const char *help;
 } LIMITS[] = {
         {"attachments", "holder_attachments", "", "Processes that are attached"},

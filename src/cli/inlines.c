@@ -3,8 +3,8 @@
 /*
  * clrsym inlines
  *
- * What the JIT did with the calls from and to a method, by the events of a trace. A line is
- * printed for each event: nothing is kept, however long the trace is.
+ * Prints the JIT's decisions about calls from and to a method, from the events of a trace. Each
+ * event is printed at once, so memory does not grow with the trace.
  */
 
 #include "cli/answer-source.h"
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields of one of the methods that an event is about. */
+/* Fields of one of the methods of an event. */
 typedef struct MethodFields {
         FieldName name_space, name, signature;
 } MethodFields;
@@ -46,15 +46,15 @@ static const CallKind KINDS[_EVENT_KIND_MAX] = {
 
 static const MethodFields COMPILED = METHOD_FIELDS(MethodBeingCompiled);
 
-/* By the number in TailCallType. */
+/* Indexed by TailCallType. */
 static const char *const TAIL_CALL_TYPES[] = {"optimized", "recursive", "helper"};
 
-/* The verb while it reads. */
+/* State of the verb. */
 typedef struct Inlines {
         const Options *options; /* borrowed */
         clrsym_style style;
         GPatternSpec *pattern; /* owned */
-        uint64_t n_events;     /* of these kinds, printed or not */
+        uint64_t n_events;     /* events of these kinds, printed or not */
         bool has_gap;          /* events were lost */
 } Inlines;
 
@@ -83,7 +83,7 @@ static char *method_symbol(const Record *record, const MethodFields *fields, clr
         size_t n;
         char *text;
 
-        if (!*name || strcmp(name, "<null>") == 0) /* what the runtime writes if it has none */
+        if (!*name || strcmp(name, "<null>") == 0) /* the runtime's text for an empty namespace */
                 return g_strdup("?");
         n = clrsym_symbol(&body, style, NULL, 0) + 1;
         text = g_malloc(n);
@@ -163,7 +163,7 @@ static void call_append_json(const Call *call, const Record *record, GString *ou
         g_string_append(out, "}\n");
 }
 
-/* A reason comes from the program: it must not move the cursor. */
+/* The program chooses the text of a reason: it must not move the cursor. */
 static void append_reason(GString *out, const char *reason)
 {
         g_autofree char *valid = g_utf8_make_valid(reason, -1);
@@ -228,7 +228,7 @@ static void inlines_print_notes(const Inlines *inlines, const char *path)
                 message_print("clrsym", "%s: events were lost: the list may lack some", path);
 }
 
-/* JSON always has the runtime's own texts. */
+/* JSON always has the runtime's own names. */
 static clrsym_style inlines_style(const Options *options)
 {
         if (options_has(options, OPTION_JSON))

@@ -3,8 +3,8 @@
 /*
  * clrsym jit
  *
- * Compilations are counted from the list of bodies. Inlining and tail calls that the JIT tried are
- * counted by the daemon, if it gets these events; with --trace it does.
+ * Counts compilations in the list of bodies. The daemon counts attempts to inline and tail calls,
+ * if it receives these events; with --trace it does.
  */
 
 #include "cli/body-rows.h"
@@ -19,18 +19,18 @@
 
 #define N_LONGEST 10
 
-/* What was compiled at which tier, over all and over time. */
+/* Compilations by tier, in total and over time. */
 
-/* Equal parts of the time from the first load to the last. */
+/* The number of equal intervals from the first load to the last. */
 #define JIT_N_STEPS 10
 
 typedef struct JitSum {
         uint64_t n_bodies;
         uint64_t n_live;
-        uint64_t n_bytes; /* of the live bodies */
-        uint64_t jit_us;  /* total */
+        uint64_t n_bytes; /* code size of the live bodies */
+        uint64_t jit_us;  /* total time of the JIT */
         uint64_t max_us;
-        uint64_t n_loads[JIT_N_STEPS]; /* of the bodies whose load was seen */
+        uint64_t n_loads[JIT_N_STEPS]; /* loads that were seen, by interval */
 } JitSum;
 
 typedef struct JitTier {
@@ -69,7 +69,7 @@ static uint64_t jit_tiers_step(const JitTiers *tiers, unsigned step)
 {
         uint64_t length = tiers->end - tiers->begin + 1;
 
-        /* The earliest time for which step_of() returns STEP. */
+        /* The earliest time that step_of() maps to STEP. */
         return tiers->begin +
                (uint64_t)(((__uint128_t)length * step + JIT_N_STEPS - 1) / JIT_N_STEPS);
 }
@@ -135,7 +135,7 @@ static int compare_jit_times(const void *a, const void *b)
         return first->number < second->number ? -1 : first->number > second->number;
 }
 
-/* Changes the list: it has no more rows than that afterwards. */
+/* Keeps only the longest compilations in the list. */
 static void keep_longest(BodyRows *list)
 {
         guint n = 0;
@@ -179,7 +179,7 @@ static void print_tiers(const JitTiers *tiers)
         table_print(table);
 }
 
-/* A table of zeros looks as if the JIT had taken no time. */
+/* Explains zeros: without this note the JIT seems to have taken no time. */
 static void print_unrecorded(const JitTiers *tiers)
 {
         static const char KEYWORD[] = "(0x10) of Microsoft-Windows-DotNETRuntime at level";
@@ -190,7 +190,7 @@ static void print_unrecorded(const JitTiers *tiers)
                 const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
 
                 jit_us += tier->sum.jit_us;
-                /* What was compiled before the program ran takes no time. */
+                /* Precompiled code has no time of compilation. */
                 if (strcmp(tier->name, clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN)))
                         n_bodies += tier->sum.n_bodies;
         }
@@ -229,7 +229,7 @@ static void print_steps(const JitTiers *tiers)
         unsigned step;
 
         columns[0] = (Column){.heading = "LOADED FROM", .is_right = true};
-        /* The rarest tiers are left out first. */
+        /* The table leaves out the rarest tiers first. */
         for (i = 0; i < n; i++)
                 columns[i + 1] =
                         (Column){.heading = shown[i]->name, .is_right = true, .rank = i + 1};
@@ -252,7 +252,7 @@ static const struct {
         {"Tail calls", "tail_calls_succeeded", "tail_calls_failed"},
 };
 
-/* Reasons, added up over all processes. */
+/* A reason, with its count over all processes. */
 typedef struct Reason {
         const char *text; /* borrowed */
         uint64_t count;

@@ -10,10 +10,11 @@
 
 struct LineSource {
         clrsym_lines *lines; /* owned */
-        bool is_recording;   /* the processes of a trace are not those that have the pids now */
+        bool is_recording;   /* the processes belong to a trace: other processes may have their pids
+                              * now */
 };
 
-/* "FROM=TO". False: no memory, for the options are checked. */
+/* MAP is "FROM=TO", and valid: options were checked. False: out of memory. */
 static bool source_add_map(LineSource *source, const char *map)
 {
         g_auto(GStrv) parts = g_strsplit(map, "=", 2);
@@ -45,7 +46,7 @@ void line_source_free(LineSource *source)
         g_free(source);
 }
 
-/* Also sets the IL offset of precompiled code. PID: as the question named the process, or 0. */
+/* Also sets the IL offset of precompiled code. PID: the pid in the question, or 0. */
 static clrsym_line_status source_find(LineSource *source, int32_t pid, clrsym_answer *answer,
                                       clrsym_line *ret)
 {
@@ -69,7 +70,7 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                 g_string_append_printf(out, " (%s)", clrsym_il_kind_name(answer->il_kind));
 }
 
-/* Appends the JSON of ROW but for N_LEFT bytes at its end. */
+/* Appends the JSON of ROW without its last N_LEFT bytes. */
 static void row_append(GString *out, const clrsym_row *row, size_t n_left)
 {
         size_t n;

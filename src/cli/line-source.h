@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Line source: source lines for answers, as the command line asks for them
+ * Line source: source lines for answers, configured by options
  */
 
 #include "cli/options.h"
@@ -12,26 +12,26 @@
 
 typedef struct LineSource LineSource;
 
-/* With the directories and maps of OPTIONS. */
+/* Uses the directories and maps of OPTIONS. */
 LineSource *line_source_new(const Options *options);
 /* NULL is fine. */
 void line_source_free(LineSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
 
 /*
- * Appends " FILE:LINE:COLUMN", and a mark where the address is in code that has no line of its own.
- * Nothing where there is no line. PID: the process as the question named it, or 0.
+ * Appends " FILE:LINE:COLUMN", and a mark if the address is in code without a line of its own.
+ * Appends nothing if no line is known. PID: the pid in the question, or 0.
  */
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *daemons);
 /*
  * Appends ROW, one of the daemon's answers, in JSON, with the members file, line, column and
- * line_status; and of precompiled code with the IL offset. An answer that is not OK is appended as
- * it is. Negative: as clrsym_row_answer().
+ * line_status, and with the IL offset of precompiled code. An answer that is not OK is appended
+ * unchanged. Negative: as clrsym_row_answer().
  */
 int line_source_append_answer(LineSource *source, GString *out, int32_t pid, clrsym_row *row);
 
-/* The first line of the method of BODY, of PROCESS. RET is valid until the next question. */
+/* Finds the first line of BODY's method in PROCESS. RET is valid until the next call. */
 clrsym_line_status line_source_find_first(LineSource *source, const clrsym_process *process,
                                           const clrsym_body *body, clrsym_line *ret);
 /*

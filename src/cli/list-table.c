@@ -11,7 +11,8 @@ typedef struct Printing {
         uint64_t time;
 } Printing;
 
-/* A row without a beginning was always there, one without an end still is. */
+/* True if the row was alive at the requested time. A row without a begin is alive from the start, a
+ * row without an end still is. */
 static bool is_there(const Printing *printing, const json_t *row)
 {
         uint64_t from = 0, to = UINT64_MAX;

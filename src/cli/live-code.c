@@ -45,7 +45,7 @@ void live_code_add(LiveCode *code, const clrsym_body *body)
         LiveBody *live;
         size_t n;
 
-        /* If its life was over when it became known, there is nothing to show. */
+        /* A body that is unloaded already is not shown. */
         if (body->unloaded != CLRSYM_ALIVE || (old && old->loaded > body->loaded))
                 return;
         n = clrsym_symbol(body, CLRSYM_STYLE_CLR, NULL, 0) + 1;

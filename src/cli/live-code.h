@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Live code: the code of one process that lives now, by its loads and unloads, as a perf map
+ * Live code: the current code of one process, from its loads and unloads, as a perf map
  *
- * After a list of the process's code, events that are older than the list may come: a load and an
- * unload do not replace code that was loaded later.
+ * Events older than the list of the process's code may arrive after it. Such a load or unload does
+ * not replace code that was loaded later.
  */
 
 #include "clrsym/clrsym.h"
@@ -19,16 +19,16 @@ void live_code_free(LiveCode *code);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LiveCode, live_code_free)
 
 void live_code_clear(LiveCode *code);
-/* BODY was loaded. What began at its address before is replaced. */
+/* Adds BODY, which replaces the body that began at its address. */
 void live_code_add(LiveCode *code, const clrsym_body *body);
-/* BODY was unloaded. */
+/* Removes BODY, which was unloaded. */
 void live_code_remove(LiveCode *code, const clrsym_body *body);
 
 /*
- * Appends a perf map, sorted. No two entries cover one address: of two bodies that overlap, the one
- * that was loaded later is there. Returns the number of entries.
+ * Appends a perf map, sorted, and returns the number of entries. Entries do not overlap: where two
+ * bodies do, the map has the later load.
  */
 unsigned live_code_append_map(const LiveCode *code, GString *out);
 
-/* Appends the line of a perf map. SIZE: bytes; 0, not known, is 1. */
+/* Appends a line of a perf map. SIZE: bytes; 0 (not known) is written as 1. */
 void perf_map_append(GString *out, uint64_t start, uint32_t size, const char *symbol);

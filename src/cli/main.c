@@ -60,7 +60,7 @@ static void usage_print(FILE *file, const char *path, const Verb *verb)
         fputs(text->str, file);
 }
 
-/* Returns NULL, or what is wrong (owned). */
+/* Returns what is wrong with the usage (owned); NULL: nothing. */
 static char *usage_check(const Verb *verb, const Options *options)
 {
         guint n = g_strv_length(options->arguments);
@@ -89,7 +89,7 @@ static ExitCode usage_fail(const char *path, const char *reason)
         return EXIT_USAGE;
 }
 
-/* Reports why the answers could not be written; that a reader went away is not an error. */
+/* Reports why the answers could not be written. A reader that closes the pipe is not an error. */
 static ExitCode output_end(void)
 {
         int error = output_flush() ? 0 : output_error();
@@ -101,7 +101,8 @@ static ExitCode output_end(void)
         return error ? EXIT_FAILED : EXIT_OK;
 }
 
-/* To open a FIFO would wait for a writer, and to open a device can do anything. */
+/* Rejects FIFOs and devices: opening a FIFO waits for a writer, and opening a device can have any
+ * effect. */
 static bool verb_check_input(const char *path, GError **error)
 {
         struct stat st;
@@ -149,7 +150,7 @@ static char *verb_explain_none(const Verb *parent, const char *name)
                      : g_strdup_printf("no verb %s", name);
 }
 
-/* The verb that the words of `clrsym help` name; NULL: there is none, and *RET_REASON is set. */
+/* The verb in the WORDS of `clrsym help`; NULL with *RET_REASON set: there is no such verb. */
 static const Verb *help_find(char *const *words, GString *path, char **ret_reason)
 {
         const Verb *verb = &VERBS_ROOT;
@@ -168,7 +169,7 @@ static const Verb *help_find(char *const *words, GString *path, char **ret_reaso
 const char *verb_help_check(const Options *options)
 {
         g_autoptr(GString) path = g_string_new(VERBS_ROOT.name);
-        static char *reason; /* of the one call */
+        static char *reason; /* lives for the one call */
 
         help_find(options->arguments, path, &reason);
         return reason;
@@ -212,7 +213,7 @@ int main(int argc, char **argv)
 
         log_writer_init();
         setlocale(LC_ALL, "");
-        /* Without memory the program ends, as everywhere in GLib: rows must not be missing. */
+        /* As everywhere in GLib, out of memory ends the program: rows must not be missing. */
         json_set_alloc_funcs(g_malloc, g_free);
         while (!verb->run) {
                 argc--, argv++;

@@ -16,24 +16,24 @@
 #include <unistd.h>
 
 struct MapFile {
-        char *path;       /* owned: for messages */
+        char *path;       /* owned: path for messages */
         OutputPath place; /* owned; its STAT is not used */
-        bool is_of_user;  /* written with the rights of: */
+        bool is_of_user;  /* write with the rights of this user: */
         uid_t uid;
         gid_t gid;
         bool is_forced;
         bool is_written;
-        struct stat written; /* the file when it was written last */
+        struct stat written; /* the file after the last write */
 };
 
-/* This thread's rights on files are those of the process's user, or its own again. */
+/* Switches this thread's file access rights to those of the process's user, or back. */
 static bool map_file_set_rights(const MapFile *file, bool is_user)
 {
         if (!file->is_of_user)
                 return true;
         setfsgid(is_user ? file->gid : getegid());
         setfsuid(is_user ? file->uid : geteuid());
-        /* An id that cannot be is refused, and the present one is returned. */
+        /* setfsuid() and setfsgid() refuse an invalid id, and return the present one. */
         return (uid_t)setfsuid((uid_t)-1) == (is_user ? file->uid : geteuid()) &&
                (gid_t)setfsgid((gid_t)-1) == (is_user ? file->gid : getegid());
 }
@@ -43,7 +43,7 @@ static bool map_file_stat(const MapFile *file, struct stat *ret_stat)
         return fstatat(file->place.directory, file->place.name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Does the process itself have the file open? A runtime does that writes its own map. */
+/* True if the process itself has the file open, because its runtime writes its own map. */
 static bool map_file_is_in_use(const MapFile *file, pid_t pid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
@@ -62,7 +62,7 @@ static bool map_file_is_in_use(const MapFile *file, pid_t pid)
         return false;
 }
 
-/* The directory /tmp of the process, and its user. */
+/* Finds the directory /tmp of the process, and its user. */
 static bool map_file_find(MapFile *file, pid_t pid, GError **error)
 {
         FD_AUTO int root = rootfs_open_root(pid);
@@ -86,7 +86,7 @@ static bool map_file_find(MapFile *file, pid_t pid, GError **error)
         file->uid = st.st_uid;
         file->gid = st.st_gid;
         file->is_of_user = geteuid() == 0 && file->uid != 0;
-        /* Groups of root's would be rights that the user does not have. */
+        /* Drops root's groups: they would give rights that the user does not have. */
         if (!file->is_of_user || setgroups(0, NULL) == 0)
                 return true;
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
@@ -147,7 +147,7 @@ const char *map_file_path(const MapFile *file)
         return file->path;
 }
 
-/* Is the file still the one that was written last, unchanged? */
+/* True if the file is the one that was written last, unchanged. */
 static bool map_file_is_ours(const MapFile *file, const struct stat *st)
 {
         const struct stat *written = &file->written;
@@ -166,7 +166,7 @@ static int map_file_replace(MapFile *file, const char *text, size_t n)
 
         if (r == 0)
                 r = atomic_file_write(&output, text, n);
-        /* A new name does not change what map_file_is_ours() compares. */
+        /* Renaming the file does not change the members that map_file_is_ours() compares. */
         if (r == 0 && fstat(output.fd, &st) < 0)
                 r = -errno;
         if (r == 0)

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Map file: the perf map of a running process, which other tools read, written again and again
+ * Map file: the perf map of a running process, rewritten for other tools
  *
- * The file is /tmp/perf-PID.map as the process sees it, PID being the one of its own namespace:
- * where its runtime would write one, and where perf and bcc look. Root writes it with the rights of
- * the process's user, as the runtime would. So the file has that user, and nobody can lead root
- * elsewhere by links or mounts.
+ * The file is /tmp/perf-PID.map as the process sees it, with the PID of its own namespace: the
+ * place where its runtime would write a map, and where perf and bcc look. Root writes the file with
+ * the rights of the process's user, as the runtime would. So the file belongs to that user, and
+ * links or mounts cannot redirect root.
  *
- * A file that another program has changed since is not replaced.
+ * If another program has changed the file, it is not replaced.
  */
 
 #include <glib.h>
@@ -19,19 +19,19 @@
 typedef struct MapFile MapFile;
 
 /*
- * The file for process PID (of our own namespace): at PATH, or, if that is NULL, where tools look.
- * Unless IS_FORCED, a file that the process itself has open is an error. NULL with ERROR set.
+ * The file for process PID (of our own namespace) at PATH, or, if PATH is NULL, where tools look.
+ * NULL with ERROR set. Unless IS_FORCED, a file that the process itself has open is an error.
  */
 MapFile *map_file_new(pid_t pid, const char *path, bool is_forced, GError **error);
 void map_file_free(MapFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MapFile, map_file_free)
 
-/* As messages have it. Borrowed. */
+/* The path for messages. Borrowed. */
 const char *map_file_path(const MapFile *file);
 
 typedef enum MapFileResult {
         MAP_FILE_WRITTEN,
-        MAP_FILE_FAILED,  /* the file is as it was; later it may be possible */
+        MAP_FILE_FAILED,  /* the file is unchanged; a retry may succeed */
         MAP_FILE_FOREIGN, /* another program has written it */
 } MapFileResult;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/method-codes.h"
 
-/* Bytes of a stub that are looked at. */
+/* Bytes of a stub that are read. */
 #define STUB_BYTES 32
 
 typedef struct MethodKnown {
         uint64_t start, end;
-        uint8_t *bytes; /* owned; NULL: they are not to be had */
+        uint8_t *bytes; /* owned; NULL: not readable */
         size_t n_bytes;
-        MethodSearch search; /* with bytes: METHOD_FOUND */
+        MethodSearch search; /* METHOD_FOUND: bytes are set */
         bool is_continued, is_stub;
 } MethodKnown;
 
@@ -61,7 +61,7 @@ static GArray *method_codes_of(MethodCodes *codes, pid_t pid)
         return methods;
 }
 
-/* The number of the first method that begins beyond ADDRESS. */
+/* The index of the first method that begins beyond ADDRESS. */
 static guint methods_after(const GArray *methods, uint64_t address)
 {
         guint low = 0, high = methods->len;
@@ -78,10 +78,9 @@ static guint methods_after(const GArray *methods, uint64_t address)
 }
 
 /*
- * What is at the address at the time of PLACE; a method counts if it still was there when the
- * recording ended. Without one, it is a stub, or a method that is not known. With .NET 11, the
- * frame of a method that was replaced (OSR) has the begin of the new one as its return address: the
- * byte before it stands for that method.
+ * The method, or stub, at the address at the time of PLACE. A method counts only if it was still
+ * there when the recording ended. With .NET 11, the frame of a method that was replaced (OSR) has
+ * the begin of the new method as its return address; the byte before it stands for the new method.
  */
 static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
@@ -141,7 +140,7 @@ static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnow
         method->search = METHOD_FOUND;
 }
 
-/* An address without a method is remembered as one of a byte. */
+/* An address without a method is remembered as a method of one byte. */
 static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, guint at,
                                            const MethodPlace *place)
 {

@@ -3,8 +3,8 @@
 /*
  * clrsym methods
  *
- * The daemon lists what was alive at a time; the other options are applied here. The numbers of
- * versions and of reuses need a second list: all bodies that ever were.
+ * The daemon lists the bodies that were alive at a time; this verb applies the other options. The
+ * numbers of versions and of reuses need a second list, of all bodies ever.
  */
 
 #include "cli/body-table.h"
@@ -21,7 +21,7 @@ typedef struct MethodFilter {
         uint64_t now;
 } MethodFilter;
 
-/* A body whose load was not seen may be of any age. */
+/* A body without a known load may have any age. */
 static bool is_old_enough(const MethodFilter *filter, const BodyRow *row)
 {
         uint64_t end = MIN(row->unloaded, filter->now);
@@ -98,7 +98,7 @@ static void drop_few_versions(BodyRows *list, uint64_t min)
         g_array_set_size(list->rows, n);
 }
 
-/* The daemon's row with the counts appended. */
+/* Prints the daemon's row with the counts appended. */
 static void methods_print_json(const BodyRows *list, const Options *options)
 {
         guint i;
@@ -135,7 +135,7 @@ static void methods_print_text(const BodyRows *list, const Options *options)
         body_table_print(list, important);
 }
 
-/* Parameters: {"all":true}, or with the time asked for. */
+/* Parameters: {"all":true}, or the requested time. */
 static json_t *list_parameters(const Options *options, bool is_all, const uint64_t *time)
 {
         json_t *parameters = answer_source_parameters(options);

@@ -9,7 +9,8 @@
 
 #define END "# EOF\n"
 
-/* The daemon's TEXT, and in front of its end the holder's limits (taken over; may be NULL). */
+/* Prints the daemon's TEXT, with the holder's limits before its end marker. LIMITS: taken over; may
+ * be NULL. */
 static void metrics_print(const char *text, json_t *limits)
 {
         json_auto_t *rows = limits;
@@ -23,7 +24,7 @@ static void metrics_print(const char *text, json_t *limits)
         output_bytes(out->str, out->len);
 }
 
-/* OpenMetrics, as the daemon spells it. */
+/* Prints OpenMetrics text as the daemon sends it. */
 bool verb_metrics(const Options *options, GError **error)
 {
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Job of a naming: what is read, which outputs are made of it, and who else gets the samples
+ * Job of a naming: its input, its outputs, and further receivers of the samples
  */
 
 #include "cli/options.h"
@@ -12,32 +12,32 @@
 #include "unwind/stack-walk.h"
 
 typedef struct PerfNaming {
-        const Options *options; /* where names come from, and what is shown of them */
+        const Options *options; /* source and style of names */
         const char *input;
-        const char *const *outputs; /* "-": stdout; the ending names the form, as profile_write()
-                                       has it, else it is text */
+        const char *const *outputs; /* "-": stdout; the ending names the form, as in
+                                     * profile_write(), else text */
         unsigned n_outputs;
-        const char *format; /* of all outputs, as --format has it; NULL: the endings count */
-        GPtrArray
-                *written; /* borrowed: gets the outputs that are written; NULL: nobody wants them */
-        const char *title; /* of graphs; NULL: the input's name */
-        /* If an output cannot be written, the named samples are kept in a new file in $TMPDIR. */
+        const char *format; /* form of all outputs, as of --format; NULL: the endings decide */
+        GPtrArray *written; /* borrowed: receives the outputs that are written, or NULL */
+        const char *title;  /* title of graphs; NULL: the input's name */
+        /* If an output cannot be written, keep the named samples in a new file in $TMPDIR. */
         bool is_rescued;
-        /* Also called with the profile. NULL: nobody wants it. */
+        /* Receives the profile, too; or NULL. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;
-        Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
-        bool is_before;           /* the samples are those that others are compared with */
-        const SampleSink *sink;   /* borrowed: gets the samples, and nothing else does; or NULL */
-        PerfAsync *async;         /* borrowed, with SINK: gets the names of its chains; or NULL */
-        PerfActivity *activity;   /* borrowed; NULL: it is not known what the runtime did when */
-        const FrameTaker *frames; /* borrowed: gets the registers of frames; NULL: nobody does */
-        const JitMemory *memory;  /* borrowed: the code of the runtimes; NULL: it is not known */
-        const StackMemory *stack_memory; /* borrowed; NULL: stacks are as deep as their copies */
+        Profile *into;          /* borrowed: receives the samples; NULL: the job makes a profile */
+        bool is_before;         /* the samples are the baseline of a comparison */
+        const SampleSink *sink; /* borrowed: the only receiver of the samples; or NULL */
+        PerfAsync *async;       /* borrowed, with SINK: receives the names of its chains; or NULL */
+        PerfActivity *activity; /* borrowed: activity of the runtimes; NULL: not known */
+        const FrameTaker *frames;        /* borrowed: receives the registers of frames; or NULL */
+        const JitMemory *memory;         /* borrowed: the code of the runtimes; NULL: not known */
+        const StackMemory *stack_memory; /* borrowed; NULL: stacks end where their copies end */
         bool is_own;                     /* perf ran in our pid namespace */
-        bool is_over;                    /* no more events come: they are not waited for */
-        bool is_round; /* of the runtime's sampler, the first round is named, by others' events */
-        bool is_quiet; /* neither notes nor counts are printed */
-        bool has_notes_only; /* no counts are printed */
-        bool ends_by_signal; /* one that came is raised again once files are removed */
+        bool is_over;                    /* do not wait: no more events come */
+        bool is_round;       /* the first round of the runtime's sampler is named, by the events of
+                              * another source */
+        bool is_quiet;       /* print neither notes nor counts */
+        bool has_notes_only; /* print no counts */
+        bool ends_by_signal; /* after a signal, remove files and raise it again */
 } PerfNaming;

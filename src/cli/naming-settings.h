@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The settings of a Namer, as perf's filter takes them (perf/settings.h), for a recording
+ * Settings of a Namer for a recording, as perf's filter takes them (perf/settings.h)
  */
 
 #include "cli/options.h"
@@ -13,12 +13,12 @@
 typedef struct NamingSettings {
         const Options *options;
         const Recording *recording;
-        const GArray *maps;     /* of ProcessMap: perf's processes among those of the events */
-        const PerfClock *clock; /* of perf; NULL: the recording is a .nettrace file */
-        const char *trace;      /* with the events; NULL: a daemon has them */
-        const char *event;      /* whose samples are wanted; NULL: all */
+        const GArray *maps;     /* ProcessMap: maps perf's processes to those of the events */
+        const PerfClock *clock; /* clock of perf; NULL: the recording is a .nettrace file */
+        const char *trace;      /* the trace with the events; NULL: a daemon has them */
+        const char *event;      /* the event of the wanted samples; NULL: all events */
         bool has_no_events;     /* there is neither a daemon nor a trace */
-        bool is_over;           /* no more events come: they are not waited for */
+        bool is_over;           /* do not wait: no more events come */
 } NamingSettings;
 
 /* Owned strings. */

@@ -10,25 +10,26 @@
 
 #include <string.h>
 
-/* us: /proc is not read more often. */
+/* us between two reads of /proc, at least. */
 #define REFRESH_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
 
 struct NativeNames {
         pid_t pid;
         int pidfd;          /* owned */
-        gint64 next;        /* us of g_get_monotonic_time(): when to look again */
-        uint64_t time;      /* of the mappings of now: how often they were other ones */
-        char *maps;         /* owned: the text that NOW was made of */
-        Moment *now;        /* owned: has the mappings of now, sorted */
+        gint64 next;        /* us of g_get_monotonic_time(): no read before */
+        uint64_t time;      /* counts the changes of the mappings */
+        char *maps;         /* owned: the text that NOW was parsed from */
+        Moment *now;        /* owned: the current mappings, sorted */
         PerfFeatures none;  /* owned: without build ids, device and inode count */
         DebugFiles *debug;  /* owned */
-        DebugFinder finder; /* on DEBUG */
+        DebugFinder finder; /* uses DEBUG */
         KernelSymbols *kernel;
         AddressSpaces *spaces;
         CodePlaces *places;
 };
 
-/* Files, and the vDSO. Code in other memory is not native, or has no symbols. */
+/* True for mappings of files and of the vDSO. Code in other memory is not native, or has no
+ * symbols. */
 static bool mapping_is_of_file(const MomentMapping *mapping)
 {
         return (mapping->path[0] == '/' && mapping->inode &&
@@ -48,7 +49,7 @@ static bool native_names_has(const NativeNames *names, const MomentMapping *mapp
                g_str_equal(file->path, mapping->path);
 }
 
-/* Those that are not known yet hide what was there before. */
+/* Adds the new mappings, which hide earlier ones at their addresses. */
 static void native_names_take(NativeNames *names)
 {
         g_autoptr(GArray) added = g_array_new(FALSE, FALSE, sizeof(MappingRecord));
@@ -88,7 +89,7 @@ void native_names_refresh(NativeNames *names)
                 return;
         names->next = now + REFRESH_PAUSE;
         maps = proc_read_file(names->pid, "maps", PROC_MAX_MAPS, &n);
-        /* Another process can have the pid by now; one that ends has no mappings. */
+        /* If the process has ended, it has no mappings, and another one may have its pid. */
         if (!maps || !n || proc_has_ended(names->pidfd) || g_strcmp0(maps, names->maps) == 0) {
                 g_free(maps);
                 return;
@@ -136,7 +137,7 @@ void native_names_free(NativeNames *names)
         g_free(names);
 }
 
-/* NULL: nothing is mapped executable there now. */
+/* NULL: ADDRESS is in no executable mapping now. */
 static const MomentMapping *native_names_mapping(const NativeNames *names, uint64_t address)
 {
         const GArray *mappings = names->now->mappings;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Native names: the symbols of native code of a process that runs, by its mappings and its files
+ * Native names: symbols of native code in a running process, from its mappings and files
  */
 
 #include <glib.h>
@@ -12,18 +12,18 @@
 
 typedef struct NativeNames NativeNames;
 
-/* Of process PID of our own namespace. SYMBOLS: paths of directories with debug files, borrowed; or
- * NULL. NULL: the process has no mappings that we may see. */
+/* For process PID of our own namespace. SYMBOLS: paths of directories with debug files, borrowed;
+ * or NULL. Returns NULL if we cannot see mappings of the process. */
 NativeNames *native_names_new(pid_t pid, const GPtrArray *symbols);
 /* NULL is fine. */
 void native_names_free(NativeNames *names);
 
-/* Before questions that come together: looks what is mapped now. After the end of the process, what
- * was mapped last counts. */
+/* Reads the current mappings; call it before each batch of questions. After the end of the process,
+ * its last mappings count. */
 void native_names_refresh(NativeNames *names);
 
 /*
- * Appends "symbol+0xOFFSET"; without a symbol "[FILE]+0xOFFSET", the offset being that in the file.
+ * Appends "symbol+0xOFFSET"; without a symbol "[FILE]+0xOFFSET", where OFFSET is that in the file.
  * False: no file is mapped executable at ADDRESS.
  */
 bool native_names_append(NativeNames *names, uint64_t address, GString *out);

@@ -10,33 +10,34 @@
 #include <getopt.h>
 #include <string.h>
 
-/* For `--wait` without a number. */
+/* Used by `--wait` without a number. */
 #define DEFAULT_WAIT_MS 5000
 #define MAX_WAIT_S      86400
 #define MIN_EVERY_S     1
-/* 31 years: no machine has been up for longer. */
+/* 31 years, more than the uptime of any machine. */
 #define MAX_AGE_S 1e9
-/* The kernel allows fewer by default. */
-/* Bytes of a stack that perf copies at most. */
+/* The kernel's default limit is lower. */
+/* The maximum size in bytes of a stack that perf copies. */
 #define MAX_STACK_COPY 65528
 #define MAX_FREQUENCY  1000000
 
-/* LTTng takes powers of two; it needs a page, and the buffers have to fit into /dev/shm. */
+/* LTTng needs a power of two, at least a page; the buffers must fit into /dev/shm. */
 #define MIN_BUFFER_SIZE 4096
 #define MAX_BUFFER_SIZE (UINT64_C(1) << 30)
 
-/* Stores an option's argument in its member of Options. NULL, or why it cannot (static). */
+/* Stores an option's argument in its member of Options. Returns NULL, or the reason of the failure
+ * (static). */
 typedef const char *(*Convert)(const char *argument, void *member);
 
 typedef struct OptionRow {
-        char letter; /* 0: it has only a name */
+        char letter; /* 0: the option has only a name */
         const char *name;
-        const char *argument; /* as help shows it; NULL: it takes none */
-        bool is_optional;     /* the argument */
+        const char *argument; /* placeholder in the help text; NULL: the option has no argument */
+        bool is_optional;     /* the argument is optional */
         Convert convert;
         size_t offset;
         const char *help;
-        bool is_old; /* the argument: help does not show it */
+        bool is_old; /* the argument is an old form: hidden from help */
 } OptionRow;
 
 static bool parse_digits(const char *text, size_t n, uint64_t max, uint64_t *ret_u)
@@ -177,7 +178,7 @@ static const char *to_rundown(const char *argument, void *member)
         return attach_list_from_name(argument, &options->list) ? NULL : "not always, never or auto";
 }
 
-/* With an argument it is the old spelling of --rundown. */
+/* The form with an argument is the old spelling of --rundown. */
 static const char *to_list(const char *argument, void *member)
 {
         return argument ? to_rundown(argument, member) : NULL;
@@ -195,7 +196,7 @@ static const char *to_port(const char *argument, void *member)
 
 static const char *to_style(const char *argument, void *member)
 {
-        /* "full" is csharp: the spelling of --names. */
+        /* "full" is the spelling of --names for csharp. */
         if (!strcmp(argument, "full"))
                 argument = "csharp";
         return clrsym_style_from_name(argument, member) ? NULL : "not csharp, clr or short";
@@ -542,7 +543,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "send each profile to Pyroscope, Parca or OpenTelemetry; needs --every"},
 };
 
-/* Old spellings, which help does not show. */
+/* Old spellings, hidden from help. */
 static const struct {
         const char *name;
         Option option;
@@ -557,7 +558,7 @@ enum {
         /* Values of getopt_long() above those of letters. */
         VALUE_HELP = 256,
         VALUE_FIRST,
-        /* Each option, each alias, --help and the end of the table. */
+        /* Options, aliases, --help and the end of the table. */
         N_LONG = _OPTION_MAX + G_N_ELEMENTS(ALIASES) + 2,
 };
 
@@ -571,7 +572,7 @@ void options_clear(Options *options)
         g_clear_pointer(&options->source_maps, g_ptr_array_unref);
 }
 
-/* NAME is how the option was spelled. Returns NULL, or what is wrong (owned). */
+/* NAME is the spelling that the user typed. Returns what is wrong (owned), or NULL. */
 static char *option_apply(Option option, const char *name, const char *argument, Options *options)
 {
         const OptionRow *row = &ROWS[option];
@@ -609,7 +610,7 @@ static struct option option_to_long(Option option, const char *name)
         };
 }
 
-/* What getopt_long() needs to know. */
+/* Describes the options for getopt_long(). */
 static void option_set_describe(OptionSet allowed, struct option longs[N_LONG], GString *letters)
 {
         unsigned i;
@@ -706,7 +707,7 @@ void options_append_help(GString *out, const OptionUse *use)
         size_t width = strlen("--help");
         unsigned pass, i;
 
-        /* The first pass finds the width of the column, the second one appends. */
+        /* The first pass measures the width of the column, the second one appends. */
         for (pass = 0; pass < 2; pass++)
                 for (i = 0; i < _OPTION_MAX; i++) {
                         g_autofree char *spelling = NULL;

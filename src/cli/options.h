@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Options of the verbs: one table for all of them, of which each verb takes a part
+ * Options of the verbs: one table, of which each verb takes a part
  */
 
 #include "attach/reply.h"
@@ -95,7 +95,7 @@ static_assert(_OPTION_MAX <= 128, "an OptionSet has a bit for each option");
 
 #define OPTION_BIT(option) ((OptionSet)1 << (option))
 
-/* For one verb, an option's argument and help where the table's do not fit. */
+/* A verb's own argument and help for an option, instead of the table's. */
 typedef struct OptionText {
         Option option;
         const char *argument;
@@ -106,7 +106,7 @@ typedef struct OptionText {
 typedef struct OptionUse {
         OptionSet allowed;
         const OptionText *texts; /* ends with a HELP of NULL; or NULL */
-        bool takes_command;      /* the first argument ends the options: the rest is its own */
+        bool takes_command;      /* the first argument ends the options: the rest is a command */
 } OptionUse;
 
 /* PID, or PIDNS:PID. */
@@ -118,13 +118,13 @@ typedef struct ProcessName {
 
 bool process_name_from_text(const char *text, ProcessName *ret_name);
 
-/* PERFPID=PID, or PERFPID=PIDNS:PID: what perf calls PERFPID. */
+/* PERFPID=PID, or PERFPID=PIDNS:PID: maps perf's PERFPID to a process. */
 typedef struct ProcessMap {
         int32_t perf_pid;
         ProcessName process;
 } ProcessMap;
 
-/* A limit that nobody reaches by typing. */
+/* Larger than any typed list. */
 #define MAX_MAPS 64
 
 typedef struct ProcessMaps {
@@ -161,7 +161,7 @@ typedef struct Options {
         const char *event;
         const char *input;
         const char *before;
-        const char *output; /* the last of: */
+        const char *output; /* the last one of: */
         GPtrArray *outputs; /* owned, of borrowed strings; or NULL */
         ProcessMaps maps;
         const char *user;
@@ -169,7 +169,7 @@ typedef struct Options {
         bool starts_at_once; /* --port=nosuspend */
         AttachVia via;
         AttachList list;
-        bool is_rule;           /* --list=RULE: else it is to show what is attached */
+        bool is_rule;           /* --list=RULE; without a rule, --list shows attachments */
         GPtrArray *exclude;     /* owned, of borrowed strings: rules; or NULL */
         GPtrArray *symbols;     /* owned, of borrowed strings; or NULL */
         GPtrArray *source_maps; /* the same: "FROM=TO" */
@@ -183,8 +183,8 @@ typedef struct Options {
         GArray *targets; /* owned, of pid_t; or NULL */
         double seconds;
         uint64_t frequency;         /* a second */
-        const RecordSource *source; /* of --sampler or --alloc; NULL: perf */
-        SampledTime time;           /* of --off-cpu */
+        const RecordSource *source; /* source for --sampler or --alloc; NULL: perf */
+        SampledTime time;           /* the time that --off-cpu selects */
         bool is_physical;           /* --stacks=physical */
         bool is_walked_by_runtime;  /* --walk=runtime */
         const char *call_graph;

@@ -22,7 +22,7 @@ static bool output_is_text(const char *path)
         return false;
 }
 
-/* False: FORMAT is no form. */
+/* False: FORMAT is not a form. */
 static bool output_form_of_name(const char *format, OutputForm *ret)
 {
         *ret = (OutputForm){.kind = OUTPUT_PROFILE};

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Output form: what an output of report and record is written as, by --format or by its ending
+ * Output form: the form of an output of report and record, by --format or by its ending
  */
 
 #include "profile/profile.h"
@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* What --format takes, for help and messages. */
+/* The arguments of --format, for help and messages. */
 #define OUTPUT_FORMATS "text, folded, speedscope, pprof, otlp, firefox, svg, html, clrsym"
 
 typedef enum OutputKind {
@@ -24,21 +24,21 @@ typedef struct OutputForm {
         ProfileForm profile; /* of OUTPUT_PROFILE */
 } OutputForm;
 
-/* The form of the output PATH ("-": stdout). FORMAT: of --format, checked; NULL: the ending counts.
- */
+/* The form of the output PATH ("-": stdout). FORMAT: checked argument of --format; NULL: the ending
+ * decides. */
 OutputForm output_form(const char *path, const char *format);
-/* "flame graph is", for a message about the place of the file; static. */
+/* "flame graph is", for a message about the output file; static. */
 const char *output_form_noun(OutputForm form);
 /* ".html", ".txt"; static. */
 const char *output_form_ending(OutputForm form);
 
-/* Does one of N outputs have a form of profiles that HAS something, or can it be made into each?
- * FORMAT as --format has it. */
+/* True if HAS is true for the form of one of N outputs, or if an output can be converted to any
+ * form. FORMAT: argument of --format. */
 bool output_forms_have(const char *const *outputs, unsigned n, const char *format,
                        bool (*has)(ProfileForm));
 
 /*
- * False with ERROR set: FORMAT (or NULL) is no form; or one of the OUTPUTS (NULL: there are none)
- * has an ending that means neither a form nor text, such as ".htm", and no FORMAT.
+ * False with ERROR set if FORMAT is not a form, or if FORMAT is NULL and an output's ending means
+ * neither a form nor text, such as ".htm". OUTPUTS and FORMAT may be NULL.
  */
 bool output_forms_check(const GPtrArray *outputs, const char *format, GError **error);

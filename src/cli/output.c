@@ -14,12 +14,12 @@
 
 #define FLUSH_SIZE (64u << 10)
 
-/* Like stdout, there is one per program. */
+/* One per program, like stdout. */
 static GString *kept;
 static int fd = STDOUT_FILENO;
 static AtomicFile file = ATOMIC_FILE_INIT;
 static int first_error;
-static size_t full = FLUSH_SIZE; /* write when the text gets this long */
+static size_t full = FLUSH_SIZE; /* write when the text reaches this length */
 
 static GString *output_buffer(void)
 {
@@ -51,7 +51,7 @@ bool output_commit(void)
         return r == 0;
 }
 
-/* True of what does not wait for a reader. */
+/* True if a write does not wait for a reader. */
 static bool output_is_file(void)
 {
         struct stat st;
@@ -90,14 +90,15 @@ static void output_flush_if_full(void)
         if (kept->len < full)
                 return;
         output_write(output_is_file());
-        /* Where much is kept, not after each line again. */
+        /* Much text is kept: do not try again after each line. */
         full = kept->len + FLUSH_SIZE;
 }
 
-/* N bytes of whole characters. What is printed as text is made printable elsewhere; JSON is not. */
+/* Appends N bytes of whole characters. Callers make text printable; for a terminal, JSON is escaped
+ * here. */
 static void output_append(const char *text, size_t n)
 {
-        static int is_terminal = -1; /* stdout is; -1: not known yet */
+        static int is_terminal = -1; /* whether stdout is a terminal; -1: not known yet */
 
         if (is_terminal < 0)
                 is_terminal = isatty(STDOUT_FILENO);

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Output: what the verbs print to stdout, or to a file
+ * Output: prints to stdout, or to a file, for all verbs
  *
- * stdio is not used, because it does not keep the reason of a failed write. After a failure nothing
- * more is written, and the reason is kept for the end.
+ * Output does not use stdio, which loses the reason of a failed write. After a failure nothing more
+ * is written, and the reason is kept for the end.
  *
  * Printing does not wait for a slow reader, such as a pager: the daemon whose answer is printed
- * would have to wait too, and would hang up. Text that the reader does not take is kept until
+ * would wait too, and would hang up. Text that the reader does not take is kept until
  * output_flush().
  */
 
@@ -16,9 +16,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Prints to the file at PATH from now on; false with errno set. See util/atomic-file.h. */
+/* Redirects output to the file at PATH; false with errno set. See util/atomic-file.h. */
 bool output_open(const char *path);
-/* The file is whole; what is printed goes to stdout again. False with errno set. */
+/* Completes the file, and redirects output to stdout again. False with errno set. */
 bool output_commit(void);
 
 void output_bytes(const void *bytes, size_t n);

@@ -12,7 +12,7 @@
 #define WRAPPER      "Continuation_Wrapper_"
 #define STUB         "[async resume stub]"
 
-/* ns: an address has the same name for so long. */
+/* ns for which an address keeps its name. */
 #define SLOT_BITS 27
 
 typedef struct AsyncAddress {
@@ -20,7 +20,7 @@ typedef struct AsyncAddress {
         int32_t pid;
 } AsyncAddress;
 
-/* Methods of the core library, in names of any style. The first row that fits counts. */
+/* Methods of the core library, in names of any style. The first matching row counts. */
 static const struct {
         const char *text;
         AsyncRole role;
@@ -77,7 +77,7 @@ void perf_async_deinit(PerfAsync *async)
         g_clear_pointer(&async->named, g_array_unref);
 }
 
-/* To look up: a return address is behind the call. */
+/* The lookup address: a return address is behind the call. */
 static AsyncAddress async_address(const AsyncChain *chain, uint64_t address, uint64_t time)
 {
         return (AsyncAddress){address - (address && !chain->is_machine), time >> SLOT_BITS,
@@ -206,7 +206,7 @@ void perf_async_take_frame(PerfAsync *async, const ProfileFrame *frame)
         g_array_append_val(async->wrappers, wrapper);
 }
 
-/* Is the frame NUMBER of the profile of the method that NAMED has as its outermost one? */
+/* True if the frame NUMBER of the profile is the outermost frame of NAMED. */
 static bool perf_async_is_method(const PerfAsync *async, uint32_t number, const AsyncWanted *named)
 {
         const GArray *frames = async->profile->frames;
@@ -221,8 +221,8 @@ static bool perf_async_is_method(const PerfAsync *async, uint32_t number, const 
                one->name == other->name && one->module == other->module;
 }
 
-/* The place in STACK, before END, of the frame of the chain at PLACE that is nearest to END; END:
- * there is none. */
+/* Finds the frame of the chain at PLACE in STACK, before and nearest to END. Returns END if there
+ * is no such frame. */
 static size_t perf_async_find_method(const PerfAsync *async, const AsyncChain *chain,
                                      uint32_t place, uint64_t time, const GArray *stack, size_t end)
 {
@@ -247,7 +247,7 @@ const AsyncWanted *perf_async_frames(const PerfAsync *async, const AsyncChain *c
         return address ? perf_async_named(async, chain, address, time) : NULL;
 }
 
-/* Replaces what is below JOINT of STACK by the frames of its chain. */
+/* Replaces the frames of STACK below JOINT by the frames of its chain. */
 static void perf_async_replace(const PerfAsync *async, const AsyncJoint *joint, uint64_t time,
                                GArray *stack)
 {
@@ -264,15 +264,15 @@ static void perf_async_replace(const PerfAsync *async, const AsyncJoint *joint, 
         }
 }
 
-/* Where a method is continued, by the numbers of a sample's frames. */
+/* A place where a method continues, in indexes of a sample's frames. */
 typedef struct AsyncSite {
         AsyncRole role;
         unsigned wrapper; /* with ASYNC_WRAPPER */
-        size_t first;     /* the runtime's frame that is nearest to the leaf */
-        size_t last;      /* the frame of which the caller is not the one that awaits */
-        bool is_begin;    /* the method itself has no frame yet, or no longer */
-        bool is_hidden;   /* what the runtime called is not the method: the walk by frame pointers
-                             misses the caller of a method without a frame of its own */
+        size_t first;     /* the frame of the runtime nearest to the leaf */
+        size_t last;      /* the frame whose caller is not the awaiting method */
+        bool is_begin;    /* the method has no frame yet, or no longer */
+        bool is_hidden;   /* the frame pointers skip the method, because its callee has no frame of
+                           * its own */
 } AsyncSite;
 
 static AsyncRole perf_async_role(const PerfAsync *async, uint32_t frame)
@@ -280,7 +280,7 @@ static AsyncRole perf_async_role(const PerfAsync *async, uint32_t frame)
         return g_array_index(async->roles, uint8_t, frame);
 }
 
-/* Does a method of the program follow towards the leaf? */
+/* True if a method of the program is nearer to the leaf than AT. */
 static bool perf_async_has_method(const PerfAsync *async, const GArray *stack,
                                   const uint32_t *frames, size_t at)
 {
@@ -294,7 +294,7 @@ static bool perf_async_has_method(const PerfAsync *async, const GArray *stack,
         return false;
 }
 
-/* The innermost site. False: there is none. */
+/* Finds the innermost site. False: there is none. */
 static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames, size_t n,
                                  AsyncSite *ret)
 {
@@ -311,7 +311,7 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
                                 return true;
                         break;
                 case ASYNC_PASS:
-                        /* The box has no frame if it jumps to the method. */
+                        /* A box that jumps to the method has no frame. */
                         if (at && perf_async_role(async, frames[at - 1]) == ASYNC_METHOD) {
                                 ret->role = ASYNC_BOX;
                                 ret->first = at;
@@ -341,8 +341,7 @@ static bool perf_async_find_site(const PerfAsync *async, const uint32_t *frames,
         return ret->role != ASYNC_NOTHING;
 }
 
-/* The method that SITE continues is at PLACE of the chain: uses the chain from there on. False: the
- * stack does not have that method. */
+/* If STACK has the method at PLACE of the chain, joins the chain there. False: it does not. */
 static bool perf_async_try(const PerfAsync *async, const AsyncChain *chain, uint32_t place,
                            const AsyncSite *site, uint64_t time, const GArray *stack,
                            AsyncJoint *ret)
@@ -356,7 +355,7 @@ static bool perf_async_try(const PerfAsync *async, const AsyncChain *chain, uint
         return true;
 }
 
-/* A state machine completes before the next one is continued on top of it. */
+/* A state machine completes before the next one continues on top of it. */
 static bool perf_async_use_machines(const PerfAsync *async, const AsyncChain *chain,
                                     uint32_t n_done, const AsyncSite *site, uint64_t time,
                                     const GArray *stack, AsyncJoint *ret)
@@ -370,7 +369,7 @@ static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *cha
                                    AsyncJoint *ret)
 {
         const uint32_t first = (site->wrapper - chain->index) % ASYNC_WRAPPERS;
-        /* In a short chain, the number of the wrapper gives the method that is continued. */
+        /* In a short chain, the number of the wrapper identifies the continued method. */
         const bool is_only = chain->n <= ASYNC_WRAPPERS && first < chain->n;
         uint32_t place;
 
@@ -386,7 +385,7 @@ static bool perf_async_use_wrapper(const PerfAsync *async, const AsyncChain *cha
         return site->is_hidden && is_only;
 }
 
-/* False: the chain is not certain. */
+/* False: the chain is uncertain. */
 static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *sample,
                                  const AsyncSite *site, const GArray *stack, AsyncJoint *ret)
 {
@@ -405,7 +404,7 @@ static bool perf_async_use_chain(const PerfAsync *async, const BatchSample *samp
                        : perf_async_use_wrapper(async, chain, site, sample->time, stack, ret);
 }
 
-/* Shows that the frame at AT is not the one that awaits. */
+/* Inserts a frame at AT that marks the missing awaiting methods. */
 static void perf_async_mark(const PerfAsync *async, size_t at, GArray *stack)
 {
         static const ProfileFrame CONTINUED = {.name = ASYNC_CONTINUED_NAME, .kind = FRAME_UNKNOWN};

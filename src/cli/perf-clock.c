@@ -11,14 +11,14 @@
 #define LATER_S G_GINT64_CONSTANT(1000000000)
 
 /*
- * The time of day is adjusted now and then, and the monotonic clock of a suspended machine stands
- * still: on one boot the two can differ by this much; boots are further apart.
+ * The time of day is adjusted now and then, and the monotonic clock stops while a machine is
+ * suspended. On one boot the two can differ by this much; boots are further apart.
  */
 #define MAX_PART_NS (2 * NS)
 
 /* perf's own clock begins with the monotonic one, and drifts. */
 #define OWN_SLACK_NS G_GUINT64_CONSTANT(1000000000)
-/* For a clock that was compared with the time of day once; the two drift as well. */
+/* For another clock, which was compared with the time of day once; these two drift as well. */
 #define OTHER_SLACK_NS G_GUINT64_CONSTANT(10000000)
 
 static char *seconds_text(int64_t ns)
@@ -35,9 +35,9 @@ static char *date_text(uint64_t ns)
 }
 
 /*
- * The trace's clock at the recording's reference time of day, negative if that was before its boot;
- * false if the trace does not know. The trace is asked about a much later time, because times are
- * not negative.
+ * Finds the trace's clock at the recording's reference time of day; negative if that was before the
+ * boot. False if the trace does not know it. Times are not negative, so the trace is asked about a
+ * much later time.
  */
 static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_time)
 {
@@ -52,7 +52,7 @@ static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_
         return true;
 }
 
-/* Compares the clocks: on one boot they show the same. */
+/* Compares the clocks, which are equal on one boot. */
 static bool check_boot(const Recording *recording, int64_t in_trace, const char *input,
                        bool is_forced, GPtrArray *notes, GError **error)
 {
@@ -75,7 +75,7 @@ static bool check_boot(const Recording *recording, int64_t in_trace, const char 
         return false;
 }
 
-/* The kernel's clock is not ahead in a time namespace; that of the events is. */
+/* In a time namespace, the clock of the events is ahead of the kernel's. */
 static void clock_leave_namespace(PerfClock *clock)
 {
         clock->offset = proc_own_clock_ahead();
@@ -122,8 +122,8 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
 }
 
 /*
- * The recording's clock showed 0 at the time of day of this boot, or later by the time that the
- * machine was suspended since: the clock stood still meanwhile.
+ * The recording's clock showed 0 at the time of day of this boot. Suspension stops the clock, so a
+ * machine that was suspended makes that time later.
  */
 bool perf_clock_is_of_this_boot(const Recording *recording)
 {

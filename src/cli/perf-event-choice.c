@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The event of samples that stand for the time of a CPU that was used, in ns. */
+/* The event of samples that measure used CPU time, in ns. */
 #define CLOCK_EVENT "cpu-clock"
 
 const char *event_shown(const char *event, const char *chosen)
@@ -19,8 +19,8 @@ const char *event_shown(const char *event, const char *chosen)
                        : event;
 }
 
-/* A program that only waits has no sample of the clock, and one that only computes none of a wait.
- */
+/* True if an event is a part of wall time. A program that only waits has no sample of the clock,
+ * and a program that only computes has no wait. */
 static bool events_are_wall(const GPtrArray *events)
 {
         guint i;
@@ -55,7 +55,7 @@ bool event_choose(const EventChoice *choice, GPtrArray *notes, const char **ret_
                                        n++ ? ", " : "", event->name, (guint64)event->n_samples);
                 if (choice->wanted && !strcmp(choice->wanted, event->name))
                         return true;
-                /* Those of a .nettrace file are in the order of their table. */
+                /* Events of a .nettrace file are in the order of their table. */
                 if (!g_strcmp0(event->name, choice->preferred)) {
                         most = preferred = event;
                         continue;

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The samples of one more line do not matter any more. */
+/* Limit of samples a line; more make no difference. */
 #define MAX_LINE_COUNT (UINT64_C(1) << 40)
 
 typedef struct FoldedReader {
         Profile *profile;
         GHashTable *numbers; /* name (owned) -> number of the frame + 1 */
         GArray *frames;      /* uint32_t: of the line, the outermost first */
-        GArray *stack;       /* the same, the leaf first */
+        GArray *stack;       /* uint32_t: frames of the line, the leaf first */
         bool is_before;
 } FoldedReader;
 
@@ -64,7 +64,7 @@ static bool labels_are_of_session(const char *labels)
                strchr(";", labels[strlen(PROFILE_SESSION)]);
 }
 
-/* False if the line ends in no count. */
+/* False if the line does not end with a count. */
 static bool take_line(FoldedReader *reader, char *line)
 {
         char *space = strrchr(line, ' '), *end, *label, *semicolon;
@@ -85,7 +85,7 @@ static bool take_line(FoldedReader *reader, char *line)
         semicolon = strchr(line, ';');
         if (semicolon)
                 *semicolon = '\0';
-        /* It is left out of comparisons. */
+        /* Comparisons leave sessions out. */
         if (labels_are_of_session(semicolon ? semicolon + 1 : NULL))
                 return true;
         sample.comm = line;

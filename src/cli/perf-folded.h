@@ -7,12 +7,12 @@
 
 #include "profile/profile.h"
 
-/* By its name. */
+/* Decides by the file's name. */
 bool perf_folded_is(const char *path);
 
 /*
- * Adds what is in the file, without the work of diagnostic sessions: it is to be compared. Kinds of
- * frames are known if it was written with --annotate; modules and tiers are not in it. False with
- * ERROR set: it cannot be read, or a line is not of that form.
+ * Adds the stacks of the file for a comparison, without the work of diagnostic sessions. Kinds of
+ * frames are known if the file was written with --annotate; it has neither modules nor tiers. False
+ * with ERROR set if the file cannot be read, or a line has another form.
  */
 bool perf_folded_read(const char *path, bool is_before, Profile *profile, GError **error);

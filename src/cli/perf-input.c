@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What perf record --threads makes is a directory with this file. */
+/* perf record --threads makes a directory with this file. */
 #define PERF_FILE "data"
 
-/* Files that are taken for recordings, by how they begin; the advice goes after the file's name. */
+/* Files that users mistake for recordings, by their first bytes; the advice follows the file's
+ * name. */
 static const struct {
         const char *begin;
         size_t n;
@@ -33,7 +34,7 @@ static const struct {
          4, "is a program or a library: give what perf record wrote (perf.data)"},
 };
 
-/* NULL: by how it begins it may be a recording. */
+/* NULL: the first bytes can be those of a recording. */
 static const char *input_find_advice(const char *path)
 {
         FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

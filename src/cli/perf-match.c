@@ -5,10 +5,7 @@
 
 #include <string.h>
 
-/*
- * The inode that the kernel gives the machine's initial pid namespace. In traces without the
- * context it is 0.
- */
+/* The inode number of the machine's initial pid namespace. Traces without the context have 0. */
 #define INITIAL_PID_NS G_GUINT64_CONSTANT(4026531836)
 
 /* Choices that a message lists; `clrsym ps` shows all. */
@@ -23,8 +20,7 @@ typedef struct ProcessCandidate {
         uint64_t pid_ns;
         char *command; /* or NULL */
         uint64_t since;
-        unsigned
-                n_hits; /* number of the recorded process's addresses at which it has or had code */
+        unsigned n_hits; /* number of the recorded process's addresses where it has or had code */
 } ProcessCandidate;
 
 typedef struct Match {
@@ -69,7 +65,7 @@ static bool set_library_error(Match *match, GError **error)
         return false;
 }
 
-/* Has the trace code at the address, at any time? */
+/* True if the trace has code at the address, at any time. */
 static bool is_hit(const clrsym_answer *answer)
 {
         return answer->status == CLRSYM_OK || answer->status == CLRSYM_UNLOADED ||
@@ -106,7 +102,8 @@ static bool count_hits(Match *match, const RecordingProcess *process, ProcessCan
         return true;
 }
 
-/* Would the process have this pid in the trace if perf and the trace saw the same pid namespace? */
+/* True if the process has this pid in the trace, provided that perf and the trace saw the same pid
+ * namespace. */
 static bool match_is_direct(const Match *match, const RecordingProcess *process,
                             const ProcessCandidate *candidate)
 {
@@ -118,7 +115,7 @@ static bool match_is_direct(const Match *match, const RecordingProcess *process,
 }
 
 /*
- * perf's pid is the process's own only if the process is in perf's namespace. CANDIDATE: a direct
+ * True if the process is in perf's namespace, so that perf's pid is its own. CANDIDATE: a direct
  * one.
  */
 static bool match_is_certain(const Match *match, const RecordingProcess *process,
@@ -141,8 +138,8 @@ static bool has_comm(const RecordingProcess *process, const ProcessCandidate *ca
 }
 
 /*
- * RET_DIRECT: the one that match_choose() would choose whatever the others have; NULL: the others
- * count, and have been counted. Without it, a hundred processes are compared with a hundred.
+ * RET_DIRECT: the candidate that match_choose() would choose in any case; NULL: all hits were
+ * counted. Without this shortcut, each of a hundred processes is compared with a hundred.
  */
 static bool match_count_hits(Match *match, const RecordingProcess *process,
                              const ProcessCandidate **ret_direct, GError **error)
@@ -172,7 +169,7 @@ static bool match_count_hits(Match *match, const RecordingProcess *process,
 }
 
 /*
- * Keeps the candidates that are about as good as the best; if several are left, those with the
+ * Keeps the candidates with about as many hits as the best; if several remain, keeps those with the
  * right pid or name.
  */
 static const ProcessCandidate *match_choose(const Match *match, const RecordingProcess *process,
@@ -284,7 +281,7 @@ static char *match_describe_none(const Match *match)
                                match->candidates->len > MAX_LISTED ? " ..." : "");
 }
 
-/* A trace that was given can be the wrong one; of daemons there is only one. */
+/* A given trace can be the wrong one; a daemon cannot, because there is only one. */
 static bool match_report_none(const Match *match, GPtrArray *notes, GError **error)
 {
         g_autofree char *none = match_describe_none(match);

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Match: which process of the trace each process of a recording is
+ * Match: maps each process of a recording to a process of the trace
  *
- * perf identifies a process by its pid in the namespace that perf ran in, the trace by its pid in
- * its own. The addresses of its code decide: two programs have the same code at the same addresses
- * only if somebody arranged that.
+ * perf identifies a process by its pid in perf's namespace, the trace by its pid in its own. The
+ * addresses of its code decide: two programs have the same code at the same addresses only if
+ * somebody arranged that.
  */
 
 #include "cli/options.h"

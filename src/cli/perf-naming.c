@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The recording is read three times (unwind/sample-file.h). After the second reading it is known
- * which clock was used, and where each process has possibly managed code. That is compared with the
- * trace before anything is named. The third reading names frames, once for each output that is text
- * and once for all others.
+ * The recording is read three times (unwind/sample-file.h). The second reading finds the clock, and
+ * the addresses of each process that may be managed code. These are compared with the trace before
+ * any frame is named. The third reading names frames, once for each text output and once for all
+ * other outputs.
  */
 
 #include "cli/perf-naming.h"
@@ -44,33 +44,32 @@
 
 typedef struct Naming {
         const PerfNaming *job;     /* borrowed */
-        const Options *options;    /* of the job */
-        const char *input;         /* the same */
-        FormType form;             /* of the output that is written now */
-        bool is_nettrace;          /* the samples are those of the runtime, in a .nettrace file */
-        bool is_collect;           /* they are those of dotnet-trace collect-linux */
-        RecorderSymbols *recorder; /* owned: its names; NULL: it is another recording */
-        SampleFile file;           /* of perf, if they are not */
+        const Options *options;    /* options of the job */
+        const char *input;         /* input of the job */
+        FormType form;             /* form of the current output */
+        bool is_nettrace;          /* samples of the runtime, in a .nettrace file */
+        bool is_collect;           /* samples of dotnet-trace collect-linux */
+        RecorderSymbols *recorder; /* owned: names of collect-linux; NULL: another recorder */
+        SampleFile file;           /* reader of perf's samples, unless IS_NETTRACE */
         KernelSymbols *kernel;     /* owned, and the two below, for FILE */
         DebugFiles *debug;
         DebugFinder finder; /* of DEBUG */
         CodePlaces *places;
         ChainNamer chains;    /* during a run */
         Recording *recording; /* owned */
-        clrsym *handle;       /* owned; NULL: there is no daemon, and no trace */
-        const char *event;    /* NULL: all */
+        clrsym *handle;       /* owned; NULL: neither a daemon nor a trace */
+        const char *event;    /* NULL: all events */
         PerfClock clock;
         bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_daemon() */
         bool has_images;    /* this machine's files can be those of the recording */
-        Counts counts;      /* of the last run */
+        Counts counts;      /* counts of the last run */
         GArray *maps;       /* owned: of ProcessMap */
         GPtrArray *notes;   /* owned strings: for stderr */
         Progress progress;  /* of the readings of FILE */
-        uint64_t n_joined;  /* samples of methods that continue after an await, with those that
-                               await them */
-        uint64_t n_apart;   /* the same, without */
-        bool has_failed;    /* an output is not written */
-        bool is_to_rescue;  /* for another reason than that its reader went away */
+        uint64_t n_joined;  /* samples of continued methods with their awaiting methods */
+        uint64_t n_apart;   /* samples of continued methods without them */
+        bool has_failed;    /* an output failed */
+        bool is_to_rescue;  /* an output failed, and not because its reader closed it */
 } Naming;
 
 static void print_notes(Naming *naming)
@@ -90,7 +89,7 @@ static void naming_take_record(void *data, const struct perf_event_header *recor
         kernel_symbols_take(naming->kernel, record);
 }
 
-/* Where the process may have managed code, by the callers of SAMPLE. */
+/* Adds possible addresses of managed code, from the callers of SAMPLE. */
 static void naming_add_addresses(Naming *naming, RecordingProcess *process,
                                  const PerfSample *sample)
 {
@@ -100,7 +99,7 @@ static void naming_add_addresses(Naming *naming, RecordingProcess *process,
 
         if (!chain_has_links(chain))
                 chain = chain_of(&sample->ip, 1);
-        /* A deep stack is no more than one of many samples. */
+        /* A deep stack counts as one of many samples. */
         while (n++ < RECORDING_MAX_ADDRESSES / 4 && chain_next(&chain, &link)) {
                 const char *dso = link.is_user ? code_places_find_dso(naming->places, sample->pid,
                                                                       sample->time, link.address)
@@ -150,7 +149,7 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
-/* The first two readings. */
+/* Does the first two readings. */
 static bool naming_survey(Naming *naming, GError **error)
 {
         const SampleFileCalls calls = {naming_take_record, naming_take_sample, naming};
@@ -202,14 +201,14 @@ static bool naming_choose_event(Naming *naming, GError **error)
 
 static void naming_note_no_events(Naming *naming, const char *why)
 {
-        /* clrsym stack has said what is missing. */
+        /* clrsym stack has reported the failure. */
         if (!naming->job->sink)
                 g_ptr_array_add(
                         naming->notes,
                         perf_input_no_events(naming->is_collect, why ? why : "no daemon answers"));
 }
 
-/* A .nettrace file has the events, too. NULL: they are those of a daemon. */
+/* The trace with the events: the given one, or a .nettrace file itself. NULL: a daemon has them. */
 static const char *naming_trace(const Naming *naming)
 {
         const Options *options = naming->options;
@@ -372,7 +371,7 @@ static bool naming_want_chain(const QueuedSample *sample, void *data)
         return true;
 }
 
-/* Names the frames of chains: a sample for each, whose period is its number. */
+/* Names the frames of chains, as a sample for each, whose period is its number. */
 static bool naming_run_chains(Naming *naming, PerfRun *run, PerfAsync *async, GError **error)
 {
         PerfResult result;
@@ -450,7 +449,7 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         return ok;
 }
 
-/* Text. PATH NULL: to stdout. */
+/* Writes text to PATH; NULL: stdout. */
 static bool write_directly(Naming *naming, const char *path, GError **error)
 {
         g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
@@ -474,7 +473,8 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
         return r == 0;
 }
 
-/* To name what was compiled takes a moment. NULL: no output has markers, or none are known. */
+/* The markers; naming compiled methods takes a moment. NULL: no output has markers, or none are
+ * known. */
 static GArray *naming_markers(const PerfNaming *job)
 {
         return job->activity && output_forms_have(job->outputs, job->n_outputs, job->format,
@@ -505,7 +505,7 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
         return ok;
 }
 
-/* By the name of the main thread, until a command line comes. */
+/* Uses the name of the main thread until a command line comes. */
 static void naming_name_processes(Naming *naming, Profile *profile)
 {
         const GPtrArray *processes = naming->recording->processes;
@@ -520,7 +520,7 @@ static void naming_name_processes(Naming *naming, Profile *profile)
         }
 }
 
-/* For somebody who wants the samples themselves. */
+/* For a caller with its own sink. */
 static bool run_sink(Naming *naming, GError **error)
 {
         const PerfNaming *job = naming->job;
@@ -597,7 +597,7 @@ static bool naming_write(Naming *naming, GError **error)
         return !naming->has_failed;
 }
 
-/* Text shows each event; everything else is of one. */
+/* True unless the output is text, which shows each event. */
 static bool naming_needs_one_event(const PerfNaming *job)
 {
         unsigned i;
@@ -608,9 +608,9 @@ static bool naming_needs_one_event(const PerfNaming *job)
         return job->take || job->into || job->sink;
 }
 
-/* One bar for all readings: one for each text, one for all other outputs, and before them one of a
- * .nettrace file, or two and one for chains of async methods. None if stdout has an output: it, or
- * a pager that has it, has the terminal. */
+/* Counts all readings for one progress bar: one for each text, one for all other outputs, and
+ * before them one of a .nettrace file, or two of others and one for chains of async methods. No bar
+ * if an output is stdout, because it, or its pager, has the terminal. */
 static void naming_begin_progress(Naming *naming)
 {
         const PerfNaming *job = naming->job;
@@ -630,7 +630,7 @@ static void naming_begin_progress(Naming *naming)
         naming->file.progress_data = &naming->progress;
 }
 
-/* Such a file has its own process's clock and code, so nothing has to be found out. */
+/* A .nettrace file has the clock and the code of its own process: no search is needed. */
 static bool naming_run_nettrace(Naming *naming, GError **error)
 {
         bool ok;
@@ -642,7 +642,7 @@ static bool naming_run_nettrace(Naming *naming, GError **error)
                naming_write(naming, error);
 }
 
-/* perf has 0 or the largest number for a sample without a time. */
+/* In a sample without a time, perf stores 0 or the largest number. */
 static bool recording_has_times(const Recording *recording)
 {
         guint i;
@@ -656,7 +656,7 @@ static bool recording_has_times(const Recording *recording)
         return false;
 }
 
-/* When, and as which processes, the events know the recording's processes. */
+/* Finds the time and the processes of the recording in the events. */
 static bool naming_find_processes(Naming *naming, GError **error)
 {
         const Options *options = naming->options;
@@ -681,7 +681,7 @@ static bool naming_find_processes(Naming *naming, GError **error)
                           naming->maps, naming->notes, error);
 }
 
-/* Another recorder's file is read as what perf would have written. */
+/* Reads the file of another recorder as perf's. */
 static bool naming_open_file(Naming *naming, GError **error)
 {
         g_autofree char *converted = NULL;
@@ -714,7 +714,7 @@ static bool naming_open(Naming *naming, GError **error)
         naming->places = code_places_new(naming->file.spaces, &naming->file.data.features,
                                          naming->kernel, &naming->finder);
         code_places_set_recorder(naming->places, naming->recorder);
-        /* The code of methods is found by events. */
+        /* The code of methods needs a source of events. */
         return !naming->job->memory || open_handle(naming, error);
 }
 
@@ -723,12 +723,12 @@ static bool naming_run(Naming *naming, GError **error)
         if (!naming_open(naming, error) || !naming_survey(naming, error) ||
             !naming_choose_event(naming, error) || !open_handle(naming, error))
                 return false;
-        /* clrsym record prints it before the recording; clrsym stack makes its own. */
+        /* clrsym record prints the note before the recording; clrsym stack copies stacks itself. */
         if (!naming->job->is_over && !naming->job->sink)
                 perf_stacks_note_kind(naming->recording->stacks, naming->input, naming->notes);
         if (!naming_find_processes(naming, error))
                 return false;
-        /* The files of collect-linux are found by what is in them. */
+        /* Contents identify the files of collect-linux. */
         naming->has_images = naming->is_collect || perf_clock_is_of_this_boot(naming->recording);
         if (naming->job->activity)
                 naming->job->activity->clock_offset = naming->clock.offset;

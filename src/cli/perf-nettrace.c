@@ -19,7 +19,7 @@
 
 #define ENDING ".nettrace"
 
-/* The files at PATH: of a directory those with names of processes; else PATH itself. */
+/* The files of the directory PATH whose names identify processes; else PATH itself. */
 static GPtrArray *sample_files(const char *path)
 {
         GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
@@ -34,7 +34,7 @@ static GPtrArray *sample_files(const char *path)
         return files;
 }
 
-/* HOSTPID-PIDNS-PID.nettrace; false: it has another name. */
+/* Parses HOSTPID-PIDNS-PID.nettrace. False: PATH has another form. */
 static bool sample_file_process(const char *path, ProcessMap *ret_map)
 {
         g_autofree char *name = g_path_get_basename(path);
@@ -64,21 +64,21 @@ bool perf_nettrace_is(const char *path)
         return files->len > 0 && sample_file_process(files->pdata[0], &map);
 }
 
-/* What a pass through all files wants. */
+/* A pass through all files. */
 typedef struct SamplePass {
         const char *path;
-        int32_t pid; /* of the file that is read, if its name has one; else 0 */
+        int32_t pid; /* pid from the name of the current file; 0: none */
         NettraceSampleFn fn;
         void *data;
-        bool (*goes_on)(void *data); /* NULL: to the end */
+        bool (*goes_on)(void *data); /* NULL: read to the end */
         Progress *progress;          /* borrowed */
-        uint64_t n_before, n_total;  /* bytes: of the files that are read, and of all */
+        uint64_t n_before, n_total;  /* bytes before the current file, and of all files */
         NettraceReader *reader;      /* owned */
         uint64_t n_lost;             /* events of any kind */
         bool is_cut;                 /* a file ends before its session */
 } SamplePass;
 
-/* The events themselves are read by what gives the names. */
+/* Counts lost events. Drops other events: another reader uses them for names. */
 static void pass_drain(SamplePass *pass)
 {
         NettraceItem item;
@@ -148,17 +148,17 @@ static bool pass_run(SamplePass *pass, GError **error)
         return ok;
 }
 
-/* A round of the sampler: of each thread the first sample. Threads have the same order in all
+/* A round of the sampler: the first sample of each thread. Threads have the same order in all
  * rounds. */
 typedef struct SampleRound {
         GHashTable *tids; /* owned */
         bool is_over;     /* a thread has come again */
 } SampleRound;
 
-/* More threads are left out. */
+/* Further threads are left out. */
 #define ROUND_MAX_THREADS 32768u
 
-/* Is SAMPLE, the next one, of the round? */
+/* True if SAMPLE, the next one, belongs to the round. */
 static bool round_takes(SampleRound *round, const NettraceSample *sample)
 {
         if (round->is_over || sample->kind != NETTRACE_SAMPLE_THREAD)
@@ -173,12 +173,12 @@ static void pass_deinit(SamplePass *pass)
         g_clear_pointer(&pass->reader, nettrace_reader_free);
 }
 
-/* The events that samples are of, in the order of choice: of one name only the first with samples.
- */
+/* The events of samples in the order of preference. Of events with one name, the first with samples
+ * counts. */
 static const struct {
         NettraceSampleKind kind;
         const char *name;
-        const char *type; /* before the name of a type, which is the leaf then; or NULL */
+        const char *type; /* prefix of a type's name, which is the leaf then; or NULL */
 } SAMPLE_EVENTS[] = {
         {NETTRACE_SAMPLE_THREAD, PROFILE_EVENT_MANAGED, NULL},
         {NETTRACE_SAMPLE_ALLOC_SAMPLED, PROFILE_EVENT_ALLOC, "new "},
@@ -262,8 +262,8 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
                 recording->n_lost = pass.n_lost;
         }
         pass_deinit(&pass);
-        /* What record keeps of a program that was killed ends so as well; that it ended is known.
-         */
+        /* A file of a killed program, which record keeps, is truncated, too; record knows of the
+         * end. */
         if (ok && pass.is_cut && !g_file_test(path, G_FILE_TEST_IS_DIR))
                 message_print("clrsym",
                               "%s ends before its session: its program was killed, or the file is "
@@ -279,9 +279,9 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
 }
 
 typedef struct RoundCount {
-        SampleRound round;  /* the one that is counted now */
+        SampleRound round;  /* the current round */
         SamplerRounds *ret; /* borrowed */
-        uint64_t begin;     /* ns: of the first one */
+        uint64_t begin;     /* ns: time of the first sample */
 } RoundCount;
 
 /* A NettraceSampleFn. */
@@ -329,7 +329,7 @@ typedef struct SampleNaming {
         const SamplePass *pass;      /* borrowed */
         const RecordingEvent *event; /* borrowed */
         GHashTable *programs;        /* owned: pid -> owned name of its program */
-        SampleRound *round;          /* borrowed: only its samples are named; NULL: all are */
+        SampleRound *round;          /* borrowed: the only samples to name; NULL: all */
         bool has_failed;
 } SampleNaming;
 
@@ -360,7 +360,7 @@ static int naming_take_process(const clrsym_process *process, void *data)
         return 0;
 }
 
-/* Threads have no names in such a file: all of a process have its. */
+/* Such a file has no names of threads: threads get the name of their process. */
 static const char *naming_program(SampleNaming *naming, int32_t pid)
 {
         char *program = g_hash_table_lookup(naming->programs, GINT_TO_POINTER(pid));
@@ -385,7 +385,7 @@ static bool naming_add_entry(Namer *namer, uint64_t ip, NamedKind kind, const ch
 }
 
 /* Adds the leaf above the stack: native code, or the type of an object or an exception. A wait for
- * a lock adds none. */
+ * a lock has no leaf. */
 static bool naming_add_leaf(Namer *namer, const NettraceSample *sample)
 {
         const char *verb = sample_type_verb(sample->kind);
@@ -422,7 +422,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
                 return false;
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
-                /* All but where the thread itself stopped are return addresses. */
+                /* Addresses are return addresses, except where the thread itself stopped. */
                 const ImageAddress where = {.address = ip - (i > 0 || !sample->is_managed),
                                             .dso = IMAGE_IN_ANY};
 

@@ -11,12 +11,12 @@
 #define RUNTIME "libcoreclr.so"
 
 #define CORE_LIBRARY "System.Private.CoreLib.dll"
-/* The thread of a runtime that serves sessions. */
+/* The runtime's thread that serves sessions. */
 #define SESSION_THREAD ".NET EventPipe"
 
 /*
- * Methods of the core library, in names of any style. A session has the runtime call the event
- * sources that it switches on; at the start of a program, when its first source is made. A source
+ * Methods of the core library, in names of any style. A session makes the runtime call the event
+ * sources that it enables; at the start of a program, when the first source is made. A source
  * describes its events at its first command, which takes most of the time. Commands of the
  * program's own listeners have other callers.
  */
@@ -33,7 +33,7 @@ static SessionRole frame_role(const ProfileFrame *frame)
 {
         size_t i;
 
-        /* In samples that were saved. */
+        /* The form of a session's frame in saved samples. */
         if (frame->kind == FRAME_UNKNOWN && !frame->module &&
             !g_strcmp0(frame->name, PROFILE_SESSION))
                 return SESSION_ROOT;
@@ -69,8 +69,8 @@ static void perf_profile_take_frame(void *data, const NamedFrame *frame)
         g_array_append_val(profile->roles, role);
 }
 
-/* After the JIT's frames nearest to the leaf; 0: there are none. Those that it calls, in libc say,
- * are nearer to the leaf. */
+/* The index after the JIT's frames nearest to the leaf; 0: there are none. Their callees, in libc
+ * for example, are nearer to the leaf. */
 static size_t find_jit_end(const PerfProfile *profile, const uint32_t *frames, size_t n)
 {
         size_t end = 0, i;
@@ -113,7 +113,7 @@ static void insert_compiling(PerfProfile *profile, const BatchSample *sample, si
         insert_activity(profile, text->str, JIT, at);
 }
 
-/* False: the sample is not of a collection. */
+/* False: no collection was running. */
 static bool insert_collecting(PerfProfile *profile, const BatchSample *sample, const char *comm,
                               const uint32_t *frames, size_t n)
 {
@@ -131,7 +131,7 @@ static bool insert_collecting(PerfProfile *profile, const BatchSample *sample, c
         return true;
 }
 
-/* How many of the frames nearest to the leaf are a session's; 0: none. */
+/* The number of frames at the leaf's end that belong to a session; 0: none. */
 static size_t find_session_end(const PerfProfile *profile, const char *comm, const uint32_t *frames,
                                size_t n)
 {
@@ -157,7 +157,7 @@ static size_t find_session_end(const PerfProfile *profile, const char *comm, con
         return end;
 }
 
-/* The sample's stack is a session's, whatever the first of its frames were called by. */
+/* Moves the sample's stack to the session, without the callers of its first frames. */
 static void move_to_session(PerfProfile *profile, size_t end)
 {
         static const ProfileFrame SESSION = {.name = PROFILE_SESSION, .kind = FRAME_SESSION};
@@ -174,7 +174,7 @@ static void move_to_session(PerfProfile *profile, size_t end)
                 g_array_append_val(profile->stack, session);
 }
 
-/* Makes the stack logical. The physical one is kept if it is another one. */
+/* Makes the stack logical. Keeps the physical one if it differs. */
 static void perf_profile_join(PerfProfile *profile, const BatchSample *sample,
                               const uint32_t *frames, size_t n)
 {

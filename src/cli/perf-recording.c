@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* In a PERF_RECORD_NAMESPACES, after net, uts and ipc. */
+/* Index in a PERF_RECORD_NAMESPACES, after net, uts and ipc. */
 #define PID_NS_INDEX 3u
 
 /* A file's time of change can be some milliseconds late, and the time of day may be adjusted. */
@@ -94,7 +94,7 @@ static const char *recording_clock_name(int clock)
         return NULL;
 }
 
-/* How samples have their callers. */
+/* The form of the callers in samples. */
 static const char *attr_stacks(const struct perf_event_attr *attr)
 {
         if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
@@ -146,7 +146,7 @@ static void recording_take_mapping(Recording *recording, const struct perf_event
                 .major = row.major,
                 .minor = row.minor,
                 .inode = row.inode,
-                /* What was mapped before the recording is from /proc, which has none. */
+                /* Mappings from before the recording are from /proc, which has no generations. */
                 .has_generation = row.generation != 0,
                 .generation = row.generation,
                 .path = (char *)row.path,

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Recording: the facts about a perf.data that naming its frames needs
+ * Recording: facts about a perf.data for naming its frames
  */
 
 #include "perf/mapping.h"
@@ -17,25 +17,26 @@
 
 #define RECORDING_OWN_CLOCK (-1)
 
-/* An address of code that may be managed. */
+/* A possible address of managed code. */
 typedef struct RecordingAddress {
         uint64_t address, time;
 } RecordingAddress;
 
-/* So many addresses of a process distinguish it: no two have the same layout by chance. */
+/* So many addresses identify a process: no two have the same layout by chance. */
 #define RECORDING_MAX_ADDRESSES 256u
 
 typedef struct RecordingProcess {
         int32_t pid; /* in perf's pid namespace */
-        char *comm;  /* owned: of the main thread at its first sample, else of the first thread */
+        char *comm;  /* owned: name of the main thread at its first sample, else of the first thread
+                      */
         bool has_main;
         uint64_t n_samples;
         uint64_t first, last; /* times of samples */
         bool has_pid_ns;
         uint64_t pid_ns;
         GArray *addresses; /* RecordingAddress */
-        uint64_t n_seen;   /* samples that were looked into for addresses */
-        uint64_t stride;   /* one sample in so many is */
+        uint64_t n_seen;   /* samples examined for addresses */
+        uint64_t stride;   /* one sample in so many is examined */
 } RecordingProcess;
 
 typedef struct RecordingEvent {
@@ -49,40 +50,40 @@ typedef struct Recording {
         const char *clock_name; /* static; NULL: not known */
         const char *stacks;     /* static: "frames", "copies", "dwarf" (copies without registers),
                                    "lbr", "none" */
-        /* One moment, by the time of day and by perf's clock, in ns. */
+        /* One moment in ns, by the time of day and by perf's clock. */
         bool has_reference;
         uint64_t reference_tod, reference_clock;
         uint64_t n_lost;
         GPtrArray *events;      /* RecordingEvent */
         GPtrArray *processes;   /* RecordingProcess */
         GArray *mappings;       /* Mapping: executable ones of assemblies */
-        GArray *binaries;       /* Binary: each other file that was mapped executable */
-        GHashTable *paths;      /* set of the paths of these */
+        GArray *binaries;       /* Binary: each other executable mapping's file */
+        GHashTable *paths;      /* set of the paths in BINARIES */
         GHashTable *pid_ns;     /* pid -> uint64_t, also of processes without samples */
         GHashTable *by_pid;     /* pid -> RecordingProcess */
-        RecordingProcess *last; /* borrowed: of the last sample */
+        RecordingProcess *last; /* borrowed: process of the last sample */
 } Recording;
 
 Recording *recording_new(void);
 void recording_free(Recording *recording);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)
 
-/* What DATA notes about all of its samples. */
+/* Takes facts from DATA that hold for all of its samples. */
 void recording_take_header(Recording *recording, const PerfData *data);
-/* A record that is not a sample, at TIME in ns of perf's clock. */
+/* Takes a record other than a sample. TIME: ns of perf's clock. */
 void recording_take_record(Recording *recording, const struct perf_event_header *record,
                            uint64_t time);
-/* A sample; COMM: the name of its thread. */
+/* Takes a sample; COMM: the name of its thread. */
 void recording_take_sample(Recording *recording, const PerfAttr *event, const PerfSample *sample,
                            const char *comm);
-/* The process of a sample, if the sample is to be looked into for addresses; else NULL. */
+/* The process of a sample that is to be examined for addresses; else NULL. */
 RecordingProcess *recording_wants_addresses(Recording *recording, const PerfSample *sample);
 void recording_process_add(RecordingProcess *process, uint64_t address, uint64_t time);
-/* To be called after the last sample. */
+/* Call this after the last sample. */
 void recording_finish(Recording *recording);
 
 /*
- * Writes the mappings of assemblies, as lines for the Namer. Nothing without a reference time: then
- * it is unknown which files have changed since.
+ * Writes the mappings of assemblies as lines for the Namer. Writes nothing without a reference
+ * time, because changed files are unknown then.
  */
 void recording_write_mappings(const Recording *recording, FILE *file);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Signals that end the program, which has to remove files first. */
+/* Signals that end the program, after it has removed its files. */
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t caught_signal;
@@ -22,7 +22,7 @@ static void perf_run_on_signal(int number)
 
 void perf_catch_signals(void)
 {
-        /* Without SA_RESTART: system calls that wait must return. */
+        /* Without SA_RESTART, so that blocked system calls return. */
         const struct sigaction action = {.sa_handler = perf_run_on_signal};
         struct sigaction old;
         size_t i;
@@ -30,7 +30,7 @@ void perf_catch_signals(void)
         for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++)
                 if (sigaction(SIGNALS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
                         sigaction(SIGNALS[i], &action, NULL);
-        /* A reader that goes away is an error of a write, so that files can be removed. */
+        /* A closed reader becomes an error of write(), so that files can be removed. */
         signal(SIGPIPE, SIG_IGN);
 }
 
@@ -130,7 +130,7 @@ bool perf_run_end(PerfRun *run, bool is_whole, PerfResult *ret_result, GError **
         const bool ok = is_whole && namer_end(&run->namer);
         char line[300];
 
-        /* Without them, titles are names of threads. */
+        /* Without command lines, titles are names of threads. */
         if (ok && run->profile && run->namer.resolver.handle)
                 clrsym_processes(run->namer.resolver.handle, perf_run_take_process, run);
         if (ok) {

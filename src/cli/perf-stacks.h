@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Messages about the callers that copies of stacks have
+ * Messages about callers from copies of stacks
  */
 
 #include "unwind/stack-walk.h"
@@ -13,6 +13,6 @@
  * (StackSources.memory). */
 void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes);
 
-/* Appends to NOTES why the stacks of INPUT are not those of perf record -g. STACKS: as of
- * Recording. */
+/* Appends a note to NOTES if the stacks of INPUT differ from those of perf record -g, with the
+ * reason. STACKS: that of Recording. */
 void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *notes);

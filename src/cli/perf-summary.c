@@ -14,8 +14,8 @@
 /* One in so many named frames. */
 #define MARKED_SHARE 100
 
-/* The path of a recorded process's file, as it is to be opened here; from a root directory of its
- * own if it is not in ours. */
+/* The path under which this process can open a recorded process's file, through that process's root
+ * directory if it is another one. */
 static char *summary_path_from_here(const PerfSummary *summary, const char *path)
 {
         const GPtrArray *processes = summary->recording->processes;
@@ -33,7 +33,7 @@ static char *summary_path_from_here(const PerfSummary *summary, const char *path
         return g_strdup(path);
 }
 
-/* What to do if the runtime's own code has no names. */
+/* Prints advice if the runtime's own code has no names. */
 static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
 {
         const GArray *binaries = summary->recording->binaries;
@@ -55,7 +55,7 @@ static void summary_print_runtime(const PerfSummary *summary, const Counts *coun
                       from_here ? from_here : "libcoreclr.so");
 }
 
-/* Why names are not certain, if that is more than a few late events. */
+/* Prints why names are uncertain, unless only a few late events are the reason. */
 static void summary_print_marked(const Counts *counts)
 {
         static const struct {
@@ -75,7 +75,7 @@ static void summary_print_marked(const Counts *counts)
                                       (guint64)counts->n[MARKS[i].count], MARKS[i].reason);
 }
 
-/* Frames without a line look like those of a recording without --lines. */
+/* Explains frames without a line, which look like those of a recording without --lines. */
 static void summary_print_lines(const Counts *counts)
 {
         const bool can_have_more =
@@ -90,7 +90,7 @@ static void summary_print_lines(const Counts *counts)
 /* Bytes of /proc/PID/comm, at most. */
 #define MAX_COMM 64
 
-/* Is one of the recorded processes still running, on this machine? */
+/* True if a recorded process is still running, on this machine. */
 static bool summary_can_attach(const PerfSummary *summary)
 {
         const GPtrArray *processes = summary->recording->processes;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Summary: what was named of a recording, what was not, and what to do about that
+ * Summary: named and unnamed parts of a recording, and advice
  */
 
 #include "cli/options.h"
@@ -18,10 +18,10 @@ typedef struct PerfSummary {
         bool is_collect;  /* by dotnet-trace collect-linux */
         bool is_nettrace; /* the samples are those of the runtime */
         bool is_over;     /* no more events come */
-        /* Samples of methods that continue after an await: with those that await them; without */
+        /* Samples of continued methods, with their awaiting methods; without them */
         uint64_t n_joined, n_apart;
         uint64_t n_waits;           /* samples of threads that lost their CPU */
-        uint64_t n_uncertain_waits; /* of these: without the time of the wait */
+        uint64_t n_uncertain_waits; /* those without the time of the wait */
 } PerfSummary;
 
 /* Prints lines on stderr. */

@@ -14,7 +14,7 @@
 
 #define DEFAULT_INPUT "perf.data"
 
-/* The event of a recording: DATA, a text that the caller frees. */
+/* Takes the event of a recording. DATA: a text that the caller frees. */
 static void compare_take_event(const Profile *profile, const ProfileOptions *options, void *data)
 {
         char **event = data;
@@ -23,8 +23,8 @@ static void compare_take_event(const Profile *profile, const ProfileOptions *opt
         *event = g_strdup(options->event);
 }
 
-/* Adds the samples of one of the two recordings that are compared. RET_EVENT: NULL, or its event,
- * which the caller frees. */
+/* Adds the samples of one of the two compared recordings. RET_EVENT: its event, which the caller
+ * frees, or NULL. */
 static bool compare_collect(const Options *options, const char *input, bool is_before,
                             Profile *profile, char **ret_event, GError **error)
 {

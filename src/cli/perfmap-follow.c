@@ -3,12 +3,12 @@
 /*
  * clrsym perfmap --follow
  *
- * The daemon reports what is loaded and unloaded. The file is replaced, and never appended to:
- * a reader sees a whole map, each entry of which was true at one moment. After the first change it
- * is written at once, then at intervals that grow with the map.
+ * The daemon reports loads and unloads. The file is replaced, and never appended to: a reader sees
+ * a whole map, whose entries were all true at one moment. After the first change the file is
+ * written at once, then at intervals that grow with the map.
  *
- * When the daemon goes away, the file stays as it is, until a daemon that knows the process is
- * there again.
+ * If the daemon goes away, the file stays unchanged until a daemon that knows the process is there
+ * again.
  */
 
 #include "cli/live-code.h"
@@ -26,14 +26,14 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-/* Between two times that the file is written: at least so many us; so many times the CPU time that
- * the file took; and as long as so many bytes a us take. */
+/* The pause between two writes of the file is the maximum of: MIN_PAUSE us; PAUSE_SHARE times the
+ * CPU time of the last write; the map's bytes divided by BYTES_PER_US. */
 #define MIN_PAUSE    (100 * G_TIME_SPAN_MILLISECOND)
 #define PAUSE_SHARE  10
 #define BYTES_PER_US 10
-/* us: so long events are taken that came together with a first one, before the file is written. */
+/* us after the first event for which further events are collected before a write. */
 #define FIRST_PAUSE (20 * G_TIME_SPAN_MILLISECOND)
-/* us: after a failure to write the file, or to find the daemon. */
+/* us between retries to write the file, or to find the daemon. */
 #define RETRY_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
 
 typedef enum FollowEnd {
@@ -56,10 +56,10 @@ typedef struct MapFollow {
         GString *text;        /* owned: the map that was written last */
         bool is_known;        /* the daemon knows the process, and CODE is its code */
         bool is_changed;      /* CODE was changed after the file was written */
-        bool has_events;      /* the watch may have some that its descriptor does not report */
-        bool is_failing;      /* to write the file; that is reported */
-        gint64 next_write;    /* us of g_get_monotonic_time(): not before */
-        gint64 next_open;     /* the same for the daemon, while it is away */
+        bool has_events;      /* the watch may have events that its descriptor does not signal */
+        bool is_failing;      /* the last write failed, and that was reported */
+        gint64 next_write;    /* us of g_get_monotonic_time(): no write before */
+        gint64 next_open;     /* the same for a reconnection to the daemon */
 } MapFollow;
 
 static void follow_disconnect(MapFollow *follow)
@@ -113,7 +113,7 @@ static bool map_follow_list(MapFollow *follow, GError **error)
         return false;
 }
 
-/* Events from the watch's beginning on are received, and the list is made after it. */
+/* The list follows the begin of the watch, so no event is missed. */
 static bool map_follow_connect(MapFollow *follow, GError **error)
 {
         const clrsym_filter filter = {.size = sizeof(filter),
@@ -170,7 +170,7 @@ static bool map_follow_obey(MapFollow *follow, const clrsym_event *event, GError
         return true;
 }
 
-/* Takes the events that are there; but when it is time to write the file, that comes first. */
+/* Takes the available events, until the next write is due. */
 static void map_follow_take_events(MapFollow *follow)
 {
         const gint64 until = MAX(follow->next_write, g_get_monotonic_time() + FIRST_PAUSE);
@@ -228,7 +228,7 @@ static FollowEnd map_follow_write(MapFollow *follow, GError **error)
         return FOLLOW_GOES_ON;
 }
 
-/* ms until something is to be done; -1: nothing is. */
+/* ms until the next action; -1: none is due. */
 static int map_follow_timeout(const MapFollow *follow, gint64 now)
 {
         gint64 next = follow->has_events ? now : G_MAXINT64;
@@ -267,7 +267,8 @@ static FollowEnd map_follow_step(MapFollow *follow, GError **error)
                        : FOLLOW_GOES_ON;
 }
 
-/* Readers of recordings come after the process: they get the map of its fullest moment. */
+/* Writes the map of the process's fullest moment, for readers of recordings, which come after its
+ * end. */
 static void map_follow_end(MapFollow *follow)
 {
         g_autoptr(GError) error = NULL;
@@ -338,7 +339,7 @@ static bool map_follow_find(MapFollow *follow, GError **error)
         return follow->file != NULL;
 }
 
-/* Those that whoever started us does not ignore (nohup(1)). */
+/* The signals that our parent does not ignore (nohup(1)). */
 static sigset_t signals_to_obey(void)
 {
         static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
@@ -353,7 +354,7 @@ static sigset_t signals_to_obey(void)
         return signals;
 }
 
-/* What came until now was obeyed. Closes the descriptor. */
+/* Signals up to now were obeyed. Closes the descriptor. */
 static void release_signals(int signal_fd)
 {
         struct signalfd_siginfo info;

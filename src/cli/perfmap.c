@@ -3,10 +3,10 @@
 /*
  * clrsym perfmap
  *
- * Prints what was alive in one process at one time, by the rules of sink.clrsym.dump's perf map:
- * the generation is the one that the process was in then. Without a time, the time is now, or, if
- * the process has exited, the moment at which most of its code was alive, because a runtime unloads
- * all code at its end.
+ * Prints the code that was alive in one process at one time, by the rules of sink.clrsym.dump's
+ * perf map: the generation is that of the process at that time. The default time is now, or, if the
+ * process has exited, the moment at which most of its code was alive, because a runtime unloads all
+ * code at its end.
  */
 
 #include "cli/perfmap.h"
@@ -46,7 +46,7 @@ static bool is_same_process(const ProcessName *a, const ProcessName *b)
         return a->pid == b->pid && a->pid_ns == b->pid_ns;
 }
 
-/* False, with ERROR set, if the generations are of several processes, or of none. */
+/* False with ERROR set if the generations belong to several processes, or there are none. */
 static bool check_one_process(const GArray *generations, GError **error)
 {
         g_autoptr(GString) names = g_string_new(NULL);
@@ -90,7 +90,7 @@ static bool is_of_generation(const BodyRow *row, void *data)
         return row->generation == generation->number;
 }
 
-/* With TIME, the bodies alive then; without, all that ever were. */
+/* With TIME, the bodies alive then; without, all bodies ever. */
 static BodyRows *perfmap_list_bodies(AnswerSource *source, Generation *generation,
                                      const uint64_t *time, bool keeps_json, GError **error)
 {
@@ -120,7 +120,7 @@ static uint64_t row_end(const BodyRow *row)
 }
 
 /*
- * A body whose load was not seen was alive since the end of the one before it at its address. Rows
+ * A body without a known load was alive since the end of the body before it at its address. Rows
  * are sorted by start; ENDS has, by row, the farthest end of the rows up to it.
  */
 static uint64_t alive_since(const BodyRows *list, const uint64_t *ends, guint i)
@@ -143,7 +143,7 @@ static uint64_t alive_since(const BodyRows *list, const uint64_t *ends, guint i)
         return since;
 }
 
-/* The first moment at which most bodies of LIST, all that ever were, were alive. It sorts LIST. */
+/* The first moment at which the most bodies of LIST (all bodies ever) were alive. Sorts LIST. */
 static uint64_t fullest_moment(const BodyRows *list, uint64_t otherwise)
 {
         guint n = list->rows->len, i;
@@ -162,7 +162,8 @@ static uint64_t fullest_moment(const BodyRows *list, uint64_t otherwise)
         return lifetimes_fullest(lifetimes, otherwise);
 }
 
-/* The event of the exit may be lost: a process without live jitted code has exited, too. */
+/* True if jitted code is alive. A process without any has exited, even if the event of its exit was
+ * lost. */
 static bool has_live_code(const BodyRows *list)
 {
         guint i;
@@ -174,7 +175,7 @@ static bool has_live_code(const BodyRows *list)
         return false;
 }
 
-/* The time if none was given. */
+/* Chooses the time if none was given. */
 static bool choose_time(AnswerSource *source, const GArray *generations, uint64_t *time,
                         GError **error)
 {
@@ -196,7 +197,7 @@ static bool set_file_error(const char *path, GError **error)
 {
         g_autofree char *why = NULL;
 
-        /* That a reader went away is not an error to report. */
+        /* A reader that closes the pipe is not an error. */
         if (errno == EPIPE)
                 return false;
         why = output_path_error(path, errno);

@@ -18,15 +18,15 @@ typedef struct PidArgs {
         GError *failure; /* owned or NULL: the last failure, which main() prints */
 } PidArgs;
 
-/* The PIDs that were given, or with --user or --all the PIDs of .NET processes. */
+/* Takes the given PIDs, or with --user or --all the PIDs of .NET processes. */
 bool pid_args_init(PidArgs *args, const Options *options, GError **error);
 void pid_args_clear(PidArgs *args);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PidArgs, pid_args_clear)
 
-/* The uid of --user. False with ERROR set: there is no such user. */
+/* The uid of --user. False with ERROR set: no such user. */
 bool pid_args_user(const Options *options, uid_t *ret_uid, GError **error);
 
-/* The rules of --exclude; the caller owns it. NULL with ERROR set: one is wrong. */
+/* The rules of --exclude; the caller owns it. NULL with ERROR set: a rule is wrong. */
 ProcessFilter *pid_args_filter(const Options *options, GError **error);
 
 /* Reports at once that PID failed. Takes over ERROR. */
@@ -37,5 +37,6 @@ bool pid_args_end(PidArgs *args, GError **error);
 /* Prints VALUE, which it takes over, as a line of JSON. */
 void pid_args_print_json(json_t *value);
 
-/* Appends "4711", with the pid in its own namespace if that differs. OF is the holder's object. */
+/* Appends "4711", with the pid in the process's own namespace if that differs. OF: an object of the
+ * holder. */
 void pid_args_append_name(GString *out, const json_t *of);

@@ -2,16 +2,15 @@
 #pragma once
 
 /*
- * Preload: the library that connects the tracepoints of a runtime which has lost their table
+ * Preload: the library that connects the tracepoints of a runtime that has lost their table
  * (attach/tracepoints.h), and the installed runtimes that need it
  */
 
-/* The libcoreclr.so of an installed runtime that needs the library; NULL: none does, as far as that
- * shows. The caller frees it. */
+/* The libcoreclr.so of an installed runtime that needs the library; NULL: none was found. The
+ * caller frees it. */
 char *preload_find_runtime(void);
 
-/* The path of the library, beside this very clrsym; NULL: it is not installed. The caller frees it.
- */
+/* The path of the library, beside this clrsym; NULL: not installed. The caller frees it. */
 char *preload_library(void);
 
 /* Prints a note if an installed runtime needs the library. */

@@ -4,5 +4,5 @@
 #include "perf/frames.h"
 #include "profile/profile.h"
 
-/* FRAME as a profile has it; texts are borrowed. */
+/* Converts FRAME to a profile's frame; texts are borrowed. */
 ProfileFrame profile_row_of(const NamedFrame *frame);

@@ -14,15 +14,14 @@ typedef struct Progress {
         gint64 start;     /* us */
         gint64 drawn;     /* us; 0: not yet */
         bool is_terminal;
-        /* What is read several times has one bar: how many times in all, 0 being once, and how many
-         * are over. */
+        /* Several readings share one bar: their number, 0 being 1, and how many have ended. */
         unsigned n_readings, n_over;
 } Progress;
 
 void progress_init(Progress *progress, const char *what);
 /* A clrsym_options.progress; DATA is a Progress. */
 int progress_show(uint64_t n_read, uint64_t n_total, void *data);
-/* Takes the bar off the terminal. */
+/* Erases the bar. */
 void progress_end(Progress *progress);
-/* The same after each of N_READINGS, because messages may come. */
+/* Erases the bar after one of N_READINGS, so that messages can be printed. */
 void progress_end_reading(Progress *progress);

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Record source: what `clrsym record` takes from the runtime instead of perf's samples
+ * Record source: events of the runtime that `clrsym record` takes instead of perf's samples
  */
 
 #include "attach/eventpipe-session.h"
 
 typedef struct RecordSource {
-        const char *name;  /* of --sampler */
-        const char *event; /* of the samples: see perf-nettrace.h */
+        const char *name;  /* argument of --sampler */
+        const char *event; /* event of the samples: see perf-nettrace.h */
         EventPipeSamples samples;
-        const char *nothing; /* why there may be no samples */
+        const char *nothing; /* possible reason if there are no samples */
 } RecordSource;
 
 /* NULL: no source has that name. Static. */

@@ -15,11 +15,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* In us. The last events of a part reach the daemon after its last samples. */
+/* us. The last events of a part reach the daemon after its last samples. */
 #define SETTLE (1500 * G_TIME_SPAN_MILLISECOND)
-/* In us, after that: for the runtimes to write what their threads have buffered of chains. */
+/* us after that, for the runtimes to write their threads' buffered events of chains. */
 #define CHAINS_LIMIT (3 * G_TIME_SPAN_SECOND)
-/* Parts that wait to be named: with more, the machine is too slow for it, and the oldest go. */
+/* Limit of parts in the queue. If naming is slower than the recording, the oldest parts are
+ * dropped. */
 #define MAX_PARTS 8
 
 #define TOKEN_VARIABLE "CLRSYM_PUSH_TOKEN"
@@ -27,25 +28,25 @@
 
 typedef struct WaitingPart {
         char *path;    /* owned */
-        gint64 due;    /* us of g_get_monotonic_time(): when it can be named */
-        uint64_t time; /* ns of CLOCK_MONOTONIC: after its last sample */
+        gint64 due;    /* us of g_get_monotonic_time(): no naming before */
+        uint64_t time; /* ns of CLOCK_MONOTONIC after the part's last sample */
 } WaitingPart;
 
 struct RecordStream {
         Options naming;  /* borrowed contents */
-        Pusher *pusher;  /* owned; NULL: to files */
-        char *directory; /* owned: for files */
-        GThread *thread; /* NULL: not begun */
+        Pusher *pusher;  /* owned; NULL: write files */
+        char *directory; /* owned: directory for temporary files */
+        GThread *thread; /* NULL: not started */
         GMutex mutex;
         GCond changed;
         GQueue *parts; /* owned WaitingPart, the oldest first */
         bool is_over;
         uint64_t n_parts, n_profiles, n_failed, n_lost_parts;
         SeriesIndex *index; /* owned */
-        /* The thread's: */
-        PerfActivity activity; /* of this, only the chains are known */
-        AsyncChains *chains;   /* owned; NULL: none are wanted */
-        uint64_t last; /* the time of the part before, as in WaitingPart; 0: there is none */
+        /* Used by the thread only: */
+        PerfActivity activity; /* only its chains are known */
+        AsyncChains *chains;   /* owned; NULL: not wanted */
+        uint64_t last;         /* WaitingPart.time of the previous part; 0: there is none */
 };
 
 /* The processes of one series. */
@@ -82,7 +83,7 @@ static void stream_note(const char *message, void *data)
 
 /* Dividing by series */
 
-/* Pid -> the newest sample of the process, with its main thread's name if that has one. */
+/* Maps each pid to the last row of its main thread, or else to its first thread. */
 static GHashTable *profile_processes(const Profile *profile)
 {
         GHashTable *newest = g_hash_table_new(NULL, NULL);
@@ -129,7 +130,7 @@ static GHashTable *stream_shares(RecordStream *stream, const Profile *profile)
         return shares;
 }
 
-/* The profile as a file is; NULL with ERROR set. */
+/* The bytes of the profile's file; NULL with ERROR set. */
 static GBytes *stream_profile_bytes(const RecordStream *stream, const Profile *profile,
                                     const ProfileOptions *options, GError **error)
 {
@@ -195,7 +196,7 @@ static void stream_push(const Profile *profile, const ProfileOptions *options, v
 
 /* Naming */
 
-/* "DIR/20261123T024100.123Z.pb.gz": now, the end of the part. */
+/* "DIR/20261123T024100.123Z.pb.gz"; the time is now, the end of the part. */
 static char *stream_output(const RecordStream *stream)
 {
         g_autoptr(GDateTime) now = g_date_time_new_now_utc();
@@ -208,7 +209,7 @@ static char *stream_output(const RecordStream *stream)
         return g_build_filename(stream->naming.output, name, NULL);
 }
 
-/* It is also there again for the next part if somebody has removed it. */
+/* Makes the directory before each part, because somebody may remove it. */
 static bool stream_make_directory(const Options *options, GError **error)
 {
         const char *path = options->output;
@@ -226,7 +227,8 @@ static bool stream_make_directory(const Options *options, GError **error)
         return false;
 }
 
-/* A sample of the next part can be a little older than this one's time. */
+/* Keeps the chains of one more part, because a sample of the next part can be a little older than
+ * this part's time. */
 static void stream_end_chains(RecordStream *stream, const WaitingPart *part)
 {
         if (stream->chains && stream->last)
@@ -263,7 +265,7 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
         stream_end_chains(stream, part);
 }
 
-/* With the mutex: the next part that can be named; NULL: it is over. */
+/* Call with the mutex locked. The next part that is due; NULL: the recording is over. */
 static WaitingPart *stream_await(RecordStream *stream)
 {
         for (;;) {
@@ -296,7 +298,7 @@ static gpointer stream_run(gpointer data)
         return NULL;
 }
 
-/* It becomes a part of a header: a control character would begin another one. */
+/* The token becomes part of a header, where a control character would begin another header. */
 static bool stream_check_token(GError **error)
 {
         const char *at = runtime_variable(TOKEN_VARIABLE);
@@ -320,7 +322,7 @@ RecordStream *record_stream_new(const Options *options, GError **error)
                 return NULL;
         stream = g_new0(RecordStream, 1);
         stream->naming = *options;
-        /* The names are those of the daemon of this very recording. */
+        /* The names are from this recording's own daemon. */
         stream->naming.given |= OPTION_BIT(OPTION_FORCE);
         stream->parts = g_queue_new();
         stream->index = series_index_new();
@@ -336,7 +338,7 @@ void record_stream_begin(RecordStream *stream, const char *socket, const char *a
                                          .max_bytes = PUSHER_MAX_BYTES,
                                          .note = stream_note};
 
-        /* The threads inherit that signals are blocked: the recorder takes them. */
+        /* Threads inherit the blocked signals, which the recorder takes. */
         stream->naming.socket = socket;
         stream->directory = g_path_get_dirname(socket);
         stream->activity.chains = stream->chains = async_chains_new(async_logs);
@@ -387,7 +389,7 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
                         stream->activity.n_joined);
 }
 
-/* There were profiles, and the store got none of them: the exit status is 1 then. */
+/* True if profiles existed and the store got none; the exit status is 1 then. */
 static bool stream_is_in_vain(const RecordStream *stream, const PusherCounts *counts)
 {
         if (stream->n_profiles == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym record: samples of .NET programs, named, with one command
+ * clrsym record: records .NET programs and names the samples, with one command
  */
 
 #include "cli/activity.h"
@@ -34,9 +34,9 @@
 
 #define NO_PERF "no perf on PATH: apt install linux-perf"
 
-#define MAX_TITLE 80 /* bytes of a command in it */
+#define MAX_TITLE 80 /* bytes of a command in a title */
 
-/* Of the samples of perf, by their time. NULL: that with most samples. */
+/* The event of perf's samples, by their time. NULL: the event with most samples. */
 static const char *const SAMPLED_EVENTS[_SAMPLED_TIME_MAX] = {
         [SAMPLED_WAITS] = PROFILE_EVENT_OFF_CPU,
         [SAMPLED_BOTH] = PROFILE_EVENT_WALL,
@@ -44,7 +44,7 @@ static const char *const SAMPLED_EVENTS[_SAMPLED_TIME_MAX] = {
 
 static int command_status;
 
-/* By its ending, which names a form. */
+/* True if the ending of PATH names a form. */
 static bool output_is_file(const char *path)
 {
         return output_form(path, NULL).kind != OUTPUT_TEXT;
@@ -158,7 +158,7 @@ static char *record_default_output(const Options *options)
         return g_strconcat(DEFAULT_NAME, output_form_ending(form), NULL);
 }
 
-/* The files, and a summary on standard error: the standard output is the command's. */
+/* Writes the files, and a summary to standard error, because the command uses standard output. */
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
         TopSummary summary = {
@@ -195,7 +195,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
 
         naming.socket = recorder_socket(recorder);
         naming.event = source ? source->event : SAMPLED_EVENTS[options->time];
-        /* The names are those of the daemon of this very recording. */
+        /* The names are from this recording's own daemon. */
         naming.given |= OPTION_BIT(OPTION_FORCE);
         activity = activity_new(recorder, options->style);
         job.activity = activity_frames(activity);
@@ -215,7 +215,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         return ok;
 }
 
-/* The daemon that had the events is gone. */
+/* The daemon with the events is gone. */
 static void record_keep(const Recorder *recorder, GError **error)
 {
         g_autofree char *path = recorder_keep_samples(recorder, error);
@@ -228,7 +228,7 @@ static void record_keep(const Recorder *recorder, GError **error)
                             path, path);
 }
 
-/* Can PATH be made, or written? It is better known before the recording than after. */
+/* Checks before the recording that PATH can be made or written. */
 static bool output_check(const char *path, GError **error)
 {
         g_autofree char *directory = g_path_get_dirname(path);
@@ -264,7 +264,7 @@ static bool record_check_outputs(const Options *options, GError **error)
         return true;
 }
 
-/* Until it ends, parts are named and passed on. */
+/* Names and passes on parts until the recording ends. */
 static bool record_continuously(const Options *options, RecorderSettings *settings, GError **error)
 {
         RecordStream *stream = record_stream_new(options, error);
@@ -282,7 +282,7 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
                                     recorder_async_logs(recorder));
         ok = recorder && recorder_run(recorder, error);
         record_end_progress(settings->progress != NULL);
-        /* What kept it from beginning is the error, then. */
+        /* If the recording failed, ERROR has its reason already. */
         ok = record_stream_free(stream, ok ? error : NULL) && ok;
         if (recorder)
                 command_status = recorder_status(recorder);
@@ -308,7 +308,7 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         return ok;
 }
 
-/* False: PID is a thread, or one of the kernel. One that is not there is refused later. */
+/* False: PID is a thread, or a kernel thread. A missing PID is refused later. */
 static bool record_check_pid(pid_t pid, GError **error)
 {
         size_t n;
@@ -347,7 +347,7 @@ bool verb_record(const Options *options, GError **error)
         const bool is_shown = isatty(STDERR_FILENO);
         g_autofree char *frequency = g_strdup_printf(
                 "%" G_GUINT64_FORMAT, options->frequency ? options->frequency : DEFAULT_FREQUENCY);
-        /* A recording without an end must not write too much. */
+        /* An endless recording must write little: frame pointers are smaller than copies. */
         g_autofree char *call_graph = options->call_graph ? g_strdup(options->call_graph)
                                       : options->every    ? g_strdup("fp")
                                                           : sampler_call_graph(frequency);
@@ -368,7 +368,7 @@ bool verb_record(const Options *options, GError **error)
                 .note = record_note,
         };
 
-        /* With --every it is a directory. */
+        /* With --every the output is a directory. */
         if ((!options->every && !output_forms_check(options->outputs, options->format, error)) ||
             !record_check_pids(options->targets, error))
                 return false;

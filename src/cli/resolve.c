@@ -3,10 +3,10 @@
 /*
  * clrsym resolve
  *
- * Every question gets one line, in order. Questions are collected as long as more input is at hand,
- * up to what one call takes, and asked together. When the next line would have to be waited for,
- * the collected ones are asked and their answers flushed. So a person at a terminal, or a program
- * that writes a line and reads the answer, gets it at once, and a file goes through in large calls.
+ * Every question gets one line, in order. Questions are collected while input is available, up to
+ * the limit of one call, and asked together. Before the next line would have to be waited for, the
+ * collected questions are asked and their answers flushed. So a person at a terminal, or a program
+ * that writes a line and reads the answer, gets each answer at once, and a file needs few calls.
  */
 
 #include "cli/answers.h"
@@ -25,7 +25,7 @@ enum {
 
 typedef struct Resolver {
         AnswerSource *source; /* borrowed */
-        LineSource *lines;    /* owned; NULL: none are asked for */
+        LineSource *lines;    /* owned; NULL: no lines are wanted */
         AnswerWait wait;
         const Options *options;
         GArray *questions;   /* owned: AddressQuestion, not asked yet */
@@ -104,7 +104,7 @@ static bool resolve_flush(Resolver *resolver, GError **error)
 
         g_array_set_size(resolver->questions, 0);
         g_string_chunk_clear(resolver->texts);
-        /* The caller reports a failed write; further questions are pointless. */
+        /* The caller reports a failed write; further questions are useless. */
         return ok && output_flush();
 }
 
@@ -113,10 +113,10 @@ static bool flush_if_full(Resolver *resolver, GError **error)
         return resolver->questions->len < CLRSYM_BATCH || resolve_flush(resolver, error);
 }
 
-/* Lines of input; the last may be incomplete. */
+/* Input in lines; the last may be incomplete. */
 typedef struct Input {
         Resolver *resolver; /* borrowed */
-        GString *line;      /* owned: the last line, cut to MAX_LINE bytes and one */
+        GString *line;      /* owned: the last line, cut to MAX_LINE + 1 bytes */
         bool is_open;       /* the last line has begun */
 } Input;
 

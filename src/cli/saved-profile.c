@@ -19,14 +19,14 @@
 #define SAVED_ERROR (g_quark_from_static_string("clrsym-saved-profile"))
 
 #define N_MAGIC (sizeof(SAVED_MAGIC) - 1)
-/* A title or the name of an event. */
+/* Maximum length of a title or of an event's name. */
 #define MAX_TEXT 65536
-/* Bytes, decompressed; more than an hour of a large machine. */
+/* Decompressed bytes; more than an hour of a large machine. */
 #define MAX_SIZE (UINT64_C(4) << 30)
 /*
- * Decompressed bytes for each byte of the file, beyond the first ones. Samples of one stack, whose
- * times alone differ, have 15; a file of nothing but zeros would have 1,000, and take memory for
- * each.
+ * Maximum decompressed bytes for each byte of the file, after the first FREE_BYTES. Samples of one
+ * stack that differ in their times only reach 15. A file of zeros would reach 1,000, and need
+ * memory for each.
  */
 #define MAX_RATIO  64
 #define FREE_BYTES (UINT64_C(64) << 20)
@@ -72,7 +72,7 @@ static uint8_t saved_kind(FrameKind kind)
         case FRAME_KERNEL:
                 return NAMED_KERNEL;
         case FRAME_UNKNOWN:
-        case FRAME_SESSION: /* they are found again by the name of what calls them */
+        case FRAME_SESSION: /* a reader derives them from their callers' names */
         case _FRAME_KIND_MAX:
                 break;
         }
@@ -109,8 +109,8 @@ static void saved_put_line(ProfileFile *file, const Frame *frame)
         saved_put(file, frame->file, n);
 }
 
-/* A frame, or the name of a thread, which is a text there: both are counted by themselves.
- * *RET_NUMBER: its number. */
+/* Writes a frame, or a thread's name, which the stream stores as a text. Frames and texts have
+ * numbers of their own; *RET_NUMBER gets it. */
 static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_frames,
                             uint32_t *n_texts, uint32_t *ret_number)
 {
@@ -138,8 +138,8 @@ static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_f
         profile_file_flush(file);
 }
 
-/* STACK gets the numbers of NODE's stack, the leaf first; the last one is that of the thread's
- * name. NUMBERS: by frame. */
+/* STACK gets the numbers of NODE's stack, the leaf first; the thread's name is last. NUMBERS: by
+ * frame. */
 static void saved_set_stack(GArray *stack, const Profile *profile, uint32_t node,
                             const uint32_t *numbers)
 {
@@ -202,7 +202,7 @@ static void saved_put_processes(ProfileFile *file, const Profile *profile)
         }
 }
 
-/* MARKERS: of ProfileMarker; NULL: none are known. */
+/* MARKERS: of ProfileMarker; NULL: not known. */
 static void saved_put_markers(ProfileFile *file, const GArray *markers)
 {
         guint i;
@@ -249,7 +249,7 @@ bool saved_profile_write(const Profile *profile, const char *path, const Profile
 
 void saved_profile_rescue(const Profile *profile, const ProfileOptions *options)
 {
-        /* Nobody can have prepared the name, and the file that is replaced is our own. */
+        /* Nobody else can have prepared the name: the replaced file is our own. */
         g_autofree char *path =
                 g_build_filename(g_get_tmp_dir(), "clrsym-record-XXXXXX" SAVED_ENDING, NULL);
         FD_AUTO int fd = g_mkstemp_full(path, O_WRONLY | O_CLOEXEC, 0600);
@@ -287,7 +287,7 @@ static bool saved_read_exactly(gzFile stream, void *bytes, size_t n)
         return gzread(stream, bytes, (unsigned)n) == (int)n;
 }
 
-/* NULL: there is less. An empty one is NULL in *RET_TEXT. */
+/* Reads N bytes. False: the stream is shorter. For N 0, *RET_TEXT is NULL. */
 static bool saved_read_text(gzFile stream, size_t n, char **ret_text)
 {
         char *text = n ? g_malloc0(n + 1) : NULL;
@@ -300,7 +300,7 @@ static bool saved_read_text(gzFile stream, size_t n, char **ret_text)
         return true;
 }
 
-/* RET_IS_OTHER: it is of another version. */
+/* RET_IS_OTHER: the file has another version. */
 static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_other)
 {
         SavedHeader header;
@@ -321,14 +321,14 @@ static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_o
         return true;
 }
 
-/* What a line and a checksum are of comes after them. */
+/* A line and a checksum come before the frame that they belong to. */
 typedef struct SavedReading {
         SampleSink sink;
         PerfProfile *samples; /* borrowed: of SINK */
-        GArray *markers;      /* owned: of ProfileMarker; NULL: there was none */
-        GArray *physical;     /* owned: of uint32_t: the own stack of the next sample; empty: its
-                                 stack */
-        char *file;           /* owned: the source of the next frame; NULL: not known */
+        GArray *markers;      /* owned: of ProfileMarker; NULL: none in the file */
+        GArray *physical;     /* owned: of uint32_t: physical stack of the next sample; empty: equal
+                               * to its stack */
+        char *file;           /* owned: source file of the next frame; NULL: not known */
         uint32_t line;
         char *checksum; /* owned: the same */
 } SavedReading;
@@ -435,8 +435,8 @@ static bool saved_read_stream(gzFile stream, StreamReader *reader)
                     !stream_reader_take(reader, bytes, (size_t)n))
                         return false;
         }
-        /* gzread() itself does not report that the file was cut off, and from zlib 1.3.2 on
-         * nothing does: see saved_has_end(). */
+        /* gzread() does not report a truncated file, and from zlib 1.3.2 on no other function does:
+         * see saved_has_end(). */
         gzerror(stream, &status);
         return n == 0 && status == Z_OK && stream_reader_is_whole(reader);
 }
@@ -469,8 +469,8 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
 
         perf_profile_init(&saved.samples, /* activity= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
-        saved.samples.has_logical = false; /* it has been done */
-        /* A comparison is of one kind of stacks, because other recordings have one. */
+        saved.samples.has_logical = false; /* the saved stacks are logical already */
+        /* A comparison needs one kind of stacks, because other recordings have only one. */
         saved.samples.has_physical = !target->into;
         if (saved_read_header(stream, &saved, &is_other)) {
                 saved.samples.is_weighed = profile_event_unit(saved.event)->is_weighed;

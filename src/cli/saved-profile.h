@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Saved profile: named samples in a file, from which every form can be written later, on any
- * machine
+ * Saved profile: named samples in a file, from which any machine can write every form later
  *
- * Compressed by gzip: SAVED_MAGIC; u32 SAVED_ORDER; u32 sizes of the title and of the event's name;
- * i64 clock offset, as in ProfileOptions; the two texts; then a stream (perf/stream.h). Numbers are
- * in the byte order of the machine that wrote it; a file of the other order is refused.
+ * The file is compressed by gzip: SAVED_MAGIC; u32 SAVED_ORDER; u32 sizes of the title and of the
+ * event's name; i64 clock offset, as in ProfileOptions; the two texts; then a stream
+ * (perf/stream.h). Numbers are in the byte order of the writing machine; a file of the other order
+ * is refused.
  */
 
 #include "cli/perf-profile.h"
@@ -15,44 +15,44 @@
 #include <zlib.h>
 
 #define SAVED_ENDING ".clrsym"
-/* The files of every version begin with the first. */
+/* Files of every version begin with SAVED_KIND. */
 #define SAVED_KIND  "clrsym samples "
 #define SAVED_MAGIC SAVED_KIND "3\n"
-/* Earlier versions lack records; else they are the same: the first has no command lines, and both
- * have neither markers nor physical stacks. */
+/* Earlier versions lack some records: version 1 has no command lines; versions 1 and 2 have neither
+ * markers nor physical stacks. */
 #define SAVED_FIRST_MAGIC  SAVED_KIND "1\n"
 #define SAVED_SECOND_MAGIC SAVED_KIND "2\n"
 #define SAVED_ORDER        UINT32_C(0x01020304)
 
-/* A file appears when it is whole, as with profile_write(). */
+/* Makes the file visible when it is complete, as profile_write() does. */
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                          GError **error);
 
-/* Writes such a file to a new path in $TMPDIR, and prints which: the recording is over, and cannot
- * be made again, and what it has named is not lost with an output. */
+/* Writes such a file to a new path in $TMPDIR, and prints the path, because the recording cannot be
+ * repeated after the failure of an output. */
 void saved_profile_rescue(const Profile *profile, const ProfileOptions *options);
 
-/* Could PATH be such a file? */
+/* True if PATH may be such a file. */
 bool saved_profile_is(const char *path);
 
-/* Where the samples go. */
+/* Receiver of the samples. */
 typedef struct SavedTarget {
-        Profile *into;  /* borrowed; NULL: a profile of their own */
-        bool is_before; /* they are those that others are compared with */
+        Profile *into;  /* borrowed; NULL: make a profile */
+        bool is_before; /* the samples are the baseline of a comparison */
 } SavedTarget;
 
 /* OPTIONS borrows the two texts and the markers. */
 typedef struct SavedProfile {
         PerfProfile samples;
         ProfileOptions options;
-        GArray *markers;     /* owned: of ProfileMarker; NULL: none are known */
+        GArray *markers;     /* owned: of ProfileMarker; NULL: not known */
         char *title, *event; /* owned; NULL: none */
 } SavedProfile;
 
-/* False with ERROR set; then there is nothing to clear. */
+/* False with ERROR set; then nothing needs clearing. */
 bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
                         GError **error);
-/* The same, of the bytes that STREAM yields, packed or not; PATH is for messages. */
+/* The same for the bytes of STREAM, compressed or not; PATH is for messages. */
 bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarget *target,
                                SavedProfile *ret_saved, GError **error);
 void saved_profile_clear(SavedProfile *saved);

@@ -14,11 +14,12 @@
 #include <string.h>
 
 #define DEFAULT_NAME "clrsym"
-/* The disk space that a live session's relay daemon keeps for each user, for absent feeders. */
+/* Disk space that a live session's relay daemon keeps for each user while feeders are absent. */
 #define DEFAULT_LIVE_DISK (UINT64_C(2) << 30)
 
 /*
- * PIDS is "1,2,3", as in the caller's pid namespace. LTTng needs each as in the process's own one.
+ * PIDS is "1,2,3", in the caller's pid namespace. LTTng needs each pid in the process's own
+ * namespace.
  */
 static bool track_add(GArray *track, const char *pids, GError **error)
 {

@@ -10,14 +10,16 @@
 
 typedef enum ListedKind {
         LISTED_CALL,
-        LISTED_AWAITING,  /* it awaits the one before it, and is not on the stack */
-        LISTED_CONTINUED, /* the ones after it have continued the ones before it */
+        LISTED_AWAITING,  /* awaits the frame before it, and is not on the stack */
+        LISTED_CONTINUED, /* marks a continuation: the frames after it have continued those before
+                           */
 } ListedKind;
 
 typedef struct ListedFrame {
-        Entry entry; /* its frame: the sink's number, or that of an awaiting one */
+        Entry entry; /* frame number of the sink, or of the awaiting frames */
         ListedKind kind;
-        bool is_begin; /* where it goes on is not known: the address is the begin of its code */
+        bool is_begin; /* the place of the continuation is unknown: the address is the begin of the
+                        * method's code */
 } ListedFrame;
 
 typedef struct ListedThread {
@@ -144,7 +146,7 @@ static guint stack_list_insert_chain(const StackList *list, const AsyncJoint *jo
                                 .is_begin = joint->chain->is_machine,
                         };
 
-                        /* As return addresses are shown, not as they are looked up. */
+                        /* Show return addresses, not the addresses of the lookup. */
                         frame.entry.ip += !frame.is_begin;
                         frame.entry.offset += !frame.is_begin;
                         frame.entry.frame = GPOINTER_TO_UINT(g_hash_table_lookup(
@@ -157,7 +159,7 @@ static guint stack_list_insert_chain(const StackList *list, const AsyncJoint *jo
         return n;
 }
 
-/* Adds the methods that await to FRAMES, which has the sink's N NUMBERS. */
+/* Adds the awaiting methods to FRAMES, which has the sink's N NUMBERS. */
 static void stack_list_join(StackList *list, const BatchSample *sample, const uint32_t *numbers,
                             size_t n, GArray *frames)
 {
@@ -257,7 +259,7 @@ static bool frame_is_same(const GArray *a, guint i, const GArray *b, guint j)
         return x->entry.ip == y->entry.ip && x->entry.frame == y->entry.frame && x->kind == y->kind;
 }
 
-/* Are the two in the same calls? */
+/* True if the two threads have equal calls. */
 static bool thread_has_stack_of(const ListedThread *a, const ListedThread *b)
 {
         guint i;
@@ -272,9 +274,9 @@ static bool thread_has_stack_of(const ListedThread *a, const ListedThread *b)
 
 /* Text */
 
-/* Before the address of a method that awaits the one above. */
+/* Precedes the address of a method that awaits the one above. */
 #define AWAITING "  await "
-/* Frames that follow again on themselves, so often at least, are printed once. */
+/* Frames that repeat at least so often are printed once. */
 #define MAX_PERIOD  8u
 #define MIN_REPEATS 10u
 
@@ -308,7 +310,7 @@ static void stack_list_put_named(TextOut *out, GArray *threads, guint first, boo
         text_out_text(out, ")");
 }
 
-/* How often the frames from AT on follow again on themselves, *RET_N of them; 0: not often. */
+/* How often the frames from AT on repeat, *RET_N of them; 0: not often enough. */
 static guint frames_repeat(const GArray *frames, guint at, guint *ret_n)
 {
         guint n, same;

@@ -4,9 +4,9 @@
 #include "util/json-text.h"
 
 typedef struct FrameRegisters {
-        uint64_t address; /* as the stack's chain has it */
+        uint64_t address; /* as in the stack's chain */
         Registers registers;
-        bool is_hidden; /* the next frame that is not hidden may stand for it */
+        bool is_hidden; /* the next visible frame may stand for it */
 } FrameRegisters;
 
 static void frames_free(gpointer data)
@@ -45,7 +45,7 @@ FrameTaker stack_registers_taker(StackRegisters *registers)
         return (FrameTaker){.take = stack_registers_take, .data = registers};
 }
 
-/* The frame that the walk has next, or a hidden one for which it stands; NULL: none has ADDRESS. */
+/* The next frame with ADDRESS, or the hidden frame that stands for it; NULL: there is none. */
 static const FrameRegisters *frames_find(const GArray *frames, uint64_t address, guint *next)
 {
         const FrameRegisters *hidden = NULL;

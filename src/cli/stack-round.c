@@ -11,10 +11,9 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* ms: how long a session is open before it is stopped. A runtime that is busy needs the later ones.
- */
+/* ms for which a session is open, by attempt. A busy runtime needs the later ones. */
 static const unsigned OPEN_MS[] = {5, 50, 500, 3000};
-/* Bytes of the file, at most. */
+/* Maximum size of the file in bytes. */
 #define MAX_FILE (UINT64_C(64) << 20)
 
 typedef struct RoundThread {
@@ -39,7 +38,7 @@ static void thread_free(gpointer data)
         g_free(thread);
 }
 
-/* The name of thread TID, and its id in its own pid namespace. */
+/* Finds the name of thread TID, and its id in its own pid namespace. */
 static void round_read_thread(StackRound *round, int32_t tid)
 {
         g_autofree char *path = g_strdup_printf("task/%d/status", (int)tid);
@@ -78,7 +77,7 @@ static void round_close(StackRound *round)
         g_clear_pointer(&round->scratch, scratch_free);
 }
 
-/* Keeps the session open for MS, and ends it. False: nothing was written in a whole file. */
+/* Keeps the session open for MS, and ends it. False with ERROR set: it cannot be opened. */
 static bool round_run(StackRound *round, unsigned ms, GError **error)
 {
         const gint64 deadline = g_get_monotonic_time() + ms * G_TIME_SPAN_MILLISECOND;
@@ -99,7 +98,7 @@ static bool round_run(StackRound *round, unsigned ms, GError **error)
         return true;
 }
 
-/* False with ERROR set. No threads: no round has come. */
+/* False with ERROR set. If no thread was found, no round has come. */
 static bool round_try(StackRound *round, unsigned ms, GError **error)
 {
         round_close(round);

@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * Stack round: the stacks of a process, as its runtime walks them itself
+ * Stack round: the stacks of a process, walked by its own runtime
  *
- * A session of the runtime's sampler, by the diagnostic port: in each round, the runtime suspends
- * its threads and walks the stack of each that has run managed code. The first round counts. The
- * session is as short as can be, and it ends with this program, however that ends.
+ * Opens a session of the runtime's sampler at the diagnostic port. In each round, the runtime
+ * suspends its threads and walks the stack of each that has run managed code. The first round
+ * counts. The session is as short as possible, and it ends with this program, even if that is
+ * killed.
  */
 
 #include "cli/stack-list.h"
@@ -16,7 +17,7 @@
 
 typedef struct StackRound StackRound;
 
-/* Of process PID of our own pid namespace. NULL with ERROR set: its runtime does not answer,
+/* For process PID of our own pid namespace. NULL with ERROR set: its runtime does not answer,
  * refuses, or has walked no stack. */
 StackRound *stack_round_take(pid_t pid, GError **error);
 /* NULL is fine. */
@@ -24,7 +25,7 @@ void stack_round_free(StackRound *round);
 
 /* The directory with the session's file, see cli/perf-nettrace.h; owned by the round. */
 const char *stack_round_path(const StackRound *round);
-/* Gives the threads of LIST their names, and the ids that they have in our own pid namespace. */
+/* Gives the threads of LIST their names, and their ids in our own pid namespace. */
 void stack_round_name_threads(const StackRound *round, StackList *list);
-/* Prints to stderr what is missing; IS_VERBOSE: and how long it took. */
+/* Prints missing parts to stderr; IS_VERBOSE: also the duration. */
 void stack_round_print_notes(const StackRound *round, bool is_verbose);

@@ -3,8 +3,8 @@
 /*
  * clrsym stack: the stacks of a running process, or of a core file
  *
- * What the process has at the moment of its stop is written as a recording of perf with a sample
- * for each thread, and named as recordings are. So is a round of the runtime's sampler.
+ * The state of the process at its stop is written as a perf recording with a sample for each
+ * thread, and named like a recording. A round of the runtime's sampler is named in the same way.
  */
 
 #include "attach/holder-client.h"
@@ -31,14 +31,15 @@
 typedef struct StackJob {
         const Options *options;
         pid_t pid;
-        bool is_core;           /* of a core file, not a process that runs */
-        bool is_debugged;       /* a debugger has stopped it: it answers nobody */
-        bool is_over;           /* of the process of the core: no more events come */
-        Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
-        JitMemory *memory;      /* owned: the same with such a daemon */
-        Moment *moment;         /* owned; NULL: the stacks are those of: */
+        bool is_core;           /* a core file, not a running process */
+        bool is_debugged;       /* a debugger has stopped the process, so its runtime does not
+                                 * answer */
+        bool is_over;           /* the process of the core has ended: no more events come */
+        Attendance *attendance; /* owned; NULL: a running daemon or a trace has the names */
+        JitMemory *memory;      /* owned: used with a running daemon */
+        Moment *moment;         /* owned; NULL: the stacks are in ROUND */
         StackRound *round;      /* owned: the runtime's own walk; or NULL */
-        AsyncChains *chains;    /* owned; NULL: they were not asked for, or there are none */
+        AsyncChains *chains;    /* owned; NULL: not wanted, or not reported */
 } StackJob;
 
 static void stack_note(const char *message, void *data)
@@ -46,13 +47,13 @@ static void stack_note(const char *message, void *data)
         message_print("clrsym", "%s", message);
 }
 
-/* The process that a daemon or a trace is asked about. */
+/* The process in questions to a daemon or a trace. */
 typedef struct KnownProcess {
-        ProcessKey key;     /* its own namespace, and its pid there */
-        bool has_namespace; /* of a core file it is not known */
-        bool is_known;      /* running, or of a core file: ever */
-        uint64_t since,
-                end; /* of the last one with that pid, ns by its clock; UINT64_MAX: it runs */
+        ProcessKey key;      /* its own namespace, and its pid there */
+        bool has_namespace;  /* false for a core file */
+        bool is_known;       /* the process is known: for a running one now, for a core ever */
+        uint64_t since, end; /* end of the last process with that pid, ns by its clock; UINT64_MAX:
+                                it runs */
 } KnownProcess;
 
 static int known_process_compare(const clrsym_process *process, void *data)
@@ -70,7 +71,7 @@ static int known_process_compare(const clrsym_process *process, void *data)
         return 0;
 }
 
-/* Whoever has the events; NULL: nobody, and ERROR is set if one was given. */
+/* Opens the source of events. NULL: there is none, with ERROR set if one was given. */
 static clrsym *stack_open(const StackJob *job, GError **error)
 {
         const clrsym_options how = {.socket = job->options->socket, .trace = job->options->trace};
@@ -84,7 +85,7 @@ static clrsym *stack_open(const StackJob *job, GError **error)
         return r < 0 ? NULL : handle;
 }
 
-/* Does the daemon that everybody finds have events of process PID? */
+/* True if the user's default daemon has events of process PID. */
 static bool stack_is_known(const StackJob *job)
 {
         KnownProcess known = {.has_namespace = true};
@@ -99,8 +100,8 @@ static bool stack_is_known(const StackJob *job)
         return known.is_known;
 }
 
-/* An idle process sends no events, so that a daemon does not know whether there are more: the
- * holder asks it for one. */
+/* Makes the holder request a horizon. An idle process sends no events, so without one the daemon
+ * does not know whether more will come. */
 static void stack_want_horizon(void)
 {
         const Request request = {.verb = REQUEST_HORIZON};
@@ -110,7 +111,7 @@ static void stack_want_horizon(void)
                 json_decref(holder_client_answer(fd, /* error= */ NULL));
 }
 
-/* What a debugger writes to our stdin. */
+/* Reads a debugger's output from stdin. */
 static bool stack_take_debugged(StackJob *job, GError **error)
 {
         g_autofree char *text = g_malloc(DEBUGGER_THREADS_MAX_TEXT + 1);
@@ -132,7 +133,7 @@ static bool stack_take_debugged(StackJob *job, GError **error)
         return true;
 }
 
-/* A daemon that ends with the command. False with ERROR set: nothing can be done without. */
+/* Starts a daemon that ends with the command. False with ERROR set: the daemon is required. */
 static bool stack_attend(StackJob *job, GError **error)
 {
         const Options *options = job->options;
@@ -158,7 +159,7 @@ static bool stack_attend(StackJob *job, GError **error)
         return true;
 }
 
-/* The process is no longer attended: all of its events have come. */
+/* Ends the attendance: all events of the process have come. */
 static void stack_end_attendance(StackJob *job)
 {
         attendance_detach(job->attendance);
@@ -172,7 +173,7 @@ static void stack_end_attendance(StackJob *job)
                               (int)job->pid, job->options->wait_ms / 1e3);
 }
 
-/* Whoever has the names knows the code before the stop, so that the stop is short. */
+/* Makes the daemon learn the code before the stop, so that the stop is short. */
 static bool stack_take_process(StackJob *job, GError **error)
 {
         const Options *options = job->options;
@@ -198,8 +199,8 @@ static bool stack_take_process(StackJob *job, GError **error)
 }
 
 /*
- * A core has no time: that is the last change of the file, or the end of the process, if that was
- * before. The clock of HANDLE counts, or, if that is NULL, the one of this machine.
+ * A core has no time of its own: takes the last change of the file, or the end of the process, if
+ * that was earlier. Uses the clock of HANDLE, or, if that is NULL, of this machine.
  */
 static bool stack_find_time(StackJob *job, clrsym *handle, uint64_t time_of_day, GError **error)
 {
@@ -283,7 +284,7 @@ static void stack_print_notes(const StackJob *job)
                               (int)job->pid, (double)moment->stop / 1e6, moment->threads->len);
 }
 
-/* The input of NAMING is there. */
+/* Call this when the input of NAMING is complete. */
 static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *options,
                              GError **error)
 {
@@ -293,10 +294,10 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
         if (job->attendance) {
                 options->socket = attendance_socket(job->attendance);
                 naming->memory = attendance_memory(job->attendance);
-                /* The names are those of the daemon of this very process. */
+                /* The names are from this process's own daemon. */
                 options->given |= OPTION_BIT(OPTION_FORCE);
         }
-        /* Events of the time of the stop may be on their way to another daemon. */
+        /* With another daemon, events up to the stop may still be on their way. */
         naming->is_over =
                 job->attendance || job->options->trace || job->is_over || job->is_debugged;
         if (!naming->is_over)
@@ -322,7 +323,7 @@ static bool stack_name_round(const StackJob *job, StackList *list, GError **erro
         return true;
 }
 
-/* REGISTERS NULL: those of frames are not wanted. */
+/* REGISTERS NULL: not wanted. */
 static bool stack_name(const StackJob *job, StackList *list, StackRegisters *registers,
                        GError **error)
 {
@@ -364,7 +365,7 @@ static bool stack_run(StackJob *job, GError **error)
         if (!(job->is_core ? stack_take_core : stack_take_process)(job, error))
                 return false;
         stack_print_notes(job);
-        /* A debugger has the calls. */
+        /* A debugger needs the physical calls. */
         stack_list_init(&list, job->options->is_physical || view.registers);
         stack_registers_init(&registers);
         ok = job->round ? stack_name_round(job, &list, error)

@@ -26,7 +26,7 @@ static const Column FEEDER_COLUMNS[] = {
         {"RESTARTS", true, 3, 0},   {"PID", true, 4, 0},    {"LAST ERROR", false, 0, 0},
 };
 
-/* A feeder's states, for people. */
+/* Texts for the states of a feeder. */
 static const struct {
         const char *name, *text;
 } STATES[] = {
@@ -127,8 +127,8 @@ static void session_table_print_table(const json_t *rows, const Column *columns,
 }
 
 /*
- * REPORT is that of feed/session-report.h. Empty tables are not printed. There is an empty line
- * between two tables, and, if IS_CONTINUED, before the first.
+ * REPORT: from feed/session-report.h. Omits empty tables. Prints an empty line between two tables,
+ * and, if IS_CONTINUED, before the first.
  */
 static void session_table_print(const json_t *report, bool is_continued)
 {
@@ -170,7 +170,7 @@ static void print_report(const json_t *report, bool is_json)
 bool verb_status(const Options *options, GError **error)
 {
         bool is_json = options_has(options, OPTION_JSON);
-        /* Who is traced now has nothing to do with a recorded trace. */
+        /* The current sessions do not apply to a recorded trace. */
         json_auto_t *report = options->trace ? json_object() : session_report_new();
         json_t *limits = options->trace ? NULL : holder_limits_ask();
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
@@ -189,7 +189,7 @@ bool verb_status(const Options *options, GError **error)
                 session_table_print(report, true);
                 holder_limits_print(json_object_get(report, "limits"));
         } else {
-                /* Without the daemon these are all the more important. */
+                /* Print the sessions even without the daemon, when they matter most. */
                 print_report(report, is_json);
         }
         return status != NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const Options *the_options;
-static clrsym_lines *the_lines; /* NULL: no type was named yet */
+static clrsym_lines *the_lines; /* NULL: no type has been named yet */
 
 void symbol_text_set_options(const Options *options)
 {

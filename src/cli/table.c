@@ -11,14 +11,15 @@
 
 /*
  * libsmartcols (2.38) was tried: it cuts the last column to nothing, without a mark, where this
- * leaves out less important ones; it escapes all but ASCII in the C locale; and it takes 117 bytes
- * for a cell of 7 characters, this 16. `clrsym methods --unloaded` has millions of cells.
+ * table leaves out less important columns; it escapes all but ASCII in the C locale; and it needs
+ * 117 bytes for a cell of 7 characters, this table 16. `clrsym methods --unloaded` has millions of
+ * cells.
  */
 
 #define GAP 2
-/* The last column gets this many columns before others are left out for it. */
+/* The minimum width of the last column before other columns are left out. */
 #define MIN_LAST 24
-/* A cell that is cut has room for a letter and the mark. */
+/* A truncated cell has room for a letter and the mark. */
 #define MIN_CUT 4
 
 struct Table {
@@ -26,13 +27,13 @@ struct Table {
         guint n_columns;
         GPtrArray *cells;    /* borrowed from TEXTS, row by row; headings come first */
         GStringChunk *texts; /* owned: there can be millions of them */
-        GString *cell;       /* owned: the cell that is being made */
+        GString *cell;       /* owned: the current cell */
 };
 
-/* How the table is printed. */
+/* The layout of a printed table. */
 typedef struct Layout {
         unsigned *widths; /* owned, by column; 0: left out */
-        unsigned width;   /* of the terminal; 0: not a terminal */
+        unsigned width;   /* width of the terminal; 0: not a terminal */
 } Layout;
 
 Table *table_new(const Column *columns, guint n_columns)
@@ -112,7 +113,7 @@ static unsigned layout_sum_others(const Table *table, const Layout *layout)
         return sum;
 }
 
-/* Leaves out the least important column; false if none is left to leave out. */
+/* Leaves out the least important column; false if none remains. */
 static bool layout_leave_out(const Table *table, Layout *layout)
 {
         guint i, worst = 0;

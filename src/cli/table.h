@@ -4,8 +4,8 @@
 /*
  * Table: columns for people, each as wide as its widest cell
  *
- * On a terminal no line is longer than the terminal is wide: the last column takes what the others
- * leave, and is cut. If they leave too little, the least important columns are left out.
+ * On a terminal no line exceeds the terminal's width: the last column gets the remaining width, and
+ * is cut. If too little remains, the least important columns are left out.
  */
 
 #include <glib.h>
@@ -13,10 +13,11 @@
 
 typedef struct Column {
         const char *heading; /* static */
-        bool is_right;       /* numbers */
-        /* 0: always shown. Else left out on a narrow terminal: the largest rank first. */
+        bool is_right;       /* right-aligned, for numbers */
+        /* 0: always shown. On a narrow terminal, the column with the largest rank is left out
+         * first. */
         unsigned rank;
-        unsigned max; /* maximum width on a terminal; 0: as much as it needs */
+        unsigned max; /* maximum width on a terminal; 0: no limit */
 } Column;
 
 typedef struct Table Table;

@@ -7,7 +7,7 @@
 
 #define MARK "..."
 
-/* The width of a terminal that does not report one. */
+/* The width of a terminal that does not report it. */
 #define DEFAULT_WIDTH 80
 
 unsigned terminal_width(int fd)

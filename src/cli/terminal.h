@@ -13,5 +13,5 @@ unsigned terminal_width(int fd);
 /* Columns of TEXT, which is printable UTF-8. */
 unsigned terminal_columns(const char *text);
 
-/* Cuts TEXT to N_COLUMNS; then "..." is at its end. */
+/* Cuts TEXT to N_COLUMNS, and ends it with "...". */
 void terminal_cut(GString *text, unsigned n_columns);

@@ -20,7 +20,7 @@ static void top_summary_append_cpu(const TopSummary *top, GString *out, const Pr
         Summary summary;
         uint64_t cpu;
 
-        /* The runtime's sampler takes threads that wait, too; a machine has idle CPUs. */
+        /* The runtime's sampler also takes waiting threads; a machine has idle CPUs. */
         if (!top->duration || top->is_whole_machine || !g_strcmp0(event, PROFILE_EVENT_MANAGED))
                 return;
         summary_init(&summary, profile);
@@ -35,7 +35,7 @@ static void top_summary_append_cpu(const TopSummary *top, GString *out, const Pr
                                      : "\n");
 }
 
-/* What was recorded, in numbers. */
+/* Appends the totals of the recording. */
 static void top_summary_append_begin(const TopSummary *top, GString *out, const Profile *profile,
                                      const ProfileOptions *options)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The summary of a profile: how much CPU was used, whose time it was, and in which functions
+ * The summary of a profile: CPU time, its owners, and its functions
  */
 
 #include "profile/profile.h"
@@ -11,12 +11,12 @@
 #include <stdio.h>
 
 typedef struct TopSummary {
-        FILE *file;         /* borrowed: a terminal, or something else */
-        uint64_t duration;  /* ns that were recorded; 0: not known, then there is no line about the
-                               CPU */
-        uint64_t frequency; /* samples a second of a CPU */
+        FILE *file;         /* borrowed: a terminal or another file */
+        uint64_t duration;  /* duration of the recording in ns; 0: not known, and no line about the
+                             * CPU */
+        uint64_t frequency; /* samples a second of each CPU */
         bool is_whole_machine;
 } TopSummary;
 
-/* DATA is a TopSummary; as PerfNaming has it. */
+/* For PerfNaming.take; DATA is a TopSummary. */
 void top_summary_print(const Profile *profile, const ProfileOptions *options, void *data);

@@ -9,7 +9,7 @@
 #define ANY_NUMBER UINT32_MAX
 
 #define BIT(name) OPTION_BIT(OPTION_##name)
-/* What every verb takes that asks a daemon or a trace. */
+/* Options of every verb that asks a daemon or a trace. */
 #define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON))
 #define COMMON_PROCESS (COMMON | BIT(PID))
 #define NAME_OPTIONS   (BIT(STYLE) | BIT(SYMBOLS))
@@ -376,14 +376,14 @@ const Verb *verb_find(const Verb *parent, const char *name)
         return NULL;
 }
 
-/* Letters. What a longer word means cannot be guessed. */
+/* Maximum number of letters: longer words are not guessed. */
 #define MAX_WORD 16
 
-/* How many letters have to be added, taken away, replaced, or swapped with the next, to make A of
- * B. */
+/* The number of letters to add, remove, replace, or swap with the next, to turn B into A. */
 static unsigned word_distance(const char *a, const char *b)
 {
-        unsigned rows[3][MAX_WORD + 1]; /* of the letter before the last, the last, and this one */
+        unsigned rows[3][MAX_WORD + 1]; /* for the letter before the last, the last, and the current
+                                         * one */
         const size_t n_a = strlen(a), n_b = strlen(b);
         size_t i, j;
 

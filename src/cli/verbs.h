@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Verbs: what clrsym can be asked to do
+ * Verbs: the commands of clrsym
  */
 
 #include "cli/options.h"
@@ -10,13 +10,13 @@
 /* Exit status of every verb. */
 typedef enum ExitCode {
         EXIT_OK,
-        EXIT_FAILED, /* or, of doctor: there is a problem, or a check is undecided */
+        EXIT_FAILED, /* for doctor also: there is a problem, or a check is undecided */
         EXIT_USAGE,
 } ExitCode;
 
 /*
  * Prints to stdout. False with ERROR set on failure; without ERROR if the output could not be
- * written, or if what was printed reports the failure.
+ * written, or if the printed text reports the failure.
  */
 typedef bool (*VerbFn)(const Options *options, GError **error);
 
@@ -24,18 +24,18 @@ typedef struct Verb Verb;
 
 struct Verb {
         const char *name;
-        bool is_hidden; /* an old spelling: accepted, and not shown */
+        bool is_hidden; /* an old spelling: accepted, but hidden */
         VerbFn run;
         OptionUse use;
-        OptionSet required;    /* of those that are allowed */
-        const char *arguments; /* as help shows them; NULL: it takes none */
+        OptionSet required;    /* required ones among the allowed options */
+        const char *arguments; /* arguments in the help text; NULL: no arguments */
         unsigned min_arguments, max_arguments;
-        bool reads_arguments; /* they are paths of what is read, if they are paths */
-        /* NULL, or what else is wrong with the usage. Static. */
+        bool reads_arguments; /* if arguments are paths, they are paths of input */
+        /* Returns another mistake in the usage, or NULL. Static. */
         const char *(*check)(const Options *options);
         const char *help;
         int (*status)(void); /* the exit status if it succeeds; NULL: EXIT_OK */
-        /* If RUN is NULL: the verbs of which the next word names one. */
+        /* If RUN is NULL: verbs for the next word. */
         const Verb *verbs;
         unsigned n_verbs;
 };
@@ -45,7 +45,7 @@ extern const Verb VERBS_ROOT;
 
 /* The verb of PARENT with that name, or NULL. */
 const Verb *verb_find(const Verb *parent, const char *name);
-/* The verb that somebody who typed NAME may have meant, or NULL. */
+/* The verb with the name most similar to NAME, or NULL. */
 const Verb *verb_guess(const Verb *parent, const char *name);
 
 bool verb_resolve(const Options *options, GError **error);
@@ -79,10 +79,10 @@ bool verb_doctor(const Options *options, GError **error);
 bool verb_version(const Options *options, GError **error);
 bool verb_help(const Options *options, GError **error);
 
-/* The exit status of the command that was recorded. */
+/* The exit status of the recorded command. */
 int verb_record_status(void);
 
-/* What is wrong with the usage of these verbs, or NULL. Static. */
+/* A mistake in the usage of these verbs, or NULL. Static. */
 const char *verb_session_start_check(const Options *options);
 const char *verb_record_check(const Options *options);
 const char *verb_stack_check(const Options *options);

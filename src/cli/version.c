@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 #include "util/printable-string.h"
 
-/* Interfaces of the query socket have no version numbers: members are only ever added. */
+/* Interfaces of the query socket have no version numbers, because members are only added. */
 #define INTERFACE "org.clrsym.Symbolizer"
 
 /* A program's version, and the versions of its protocols. */

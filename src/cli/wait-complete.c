@@ -8,12 +8,12 @@
 
 /* The longest wait for events of the process: a gap may end without an event. */
 #define MAX_PAUSE_MS 1000
-/* Without a watch, which an older daemon refuses. */
+/* The pause without a watch, which an older daemon refuses. */
 #define POLL_MS 200
 
 struct WaitComplete {
         AnswerSource *source; /* owned */
-        uint64_t n_lost;      /* events, as of the beginning */
+        uint64_t n_lost;      /* lost events before the wait */
 };
 
 /* The newest program that had a pid. */
@@ -22,7 +22,7 @@ typedef struct ProcessState {
         uint64_t pid_ns;
         bool is_eventpipe;
         bool is_found;
-        uint64_t found_ns; /* 0: the trace does not say */
+        uint64_t found_ns; /* 0: not known from the trace */
         uint32_t generation;
         uint64_t horizon;
         uint64_t n_live;
@@ -73,7 +73,7 @@ static int wait_complete_take_process(const clrsym_process *process, void *data)
         return 0;
 }
 
-/* Ends at the first body of a rundown; there are always some, precompiled ones at least. */
+/* Stops at the first body of a rundown; a rundown always has some, at least precompiled ones. */
 static int wait_complete_take_body(const clrsym_process *process, const clrsym_body *body,
                                    void *data)
 {
@@ -135,8 +135,8 @@ static bool wait_complete_resolve(WaitComplete *wait, const ProcessState *state,
 }
 
 /*
- * No code can be at address 0. If that answer is certain, no event is missing since the rundown
- * began. A gap may be reported a moment after the events of the rundown.
+ * Address 0 has no code. If the answer for it is certain, no event is missing since the begin of
+ * the rundown. A gap may be reported a moment after the events of the rundown.
  */
 static bool check_whole(WaitComplete *wait, const ProcessState *state, uint64_t time,
                         bool *ret_is_whole, GError **error)
@@ -184,7 +184,7 @@ static int ms_left(gint64 deadline)
         return (int)CLAMP((deadline - g_get_monotonic_time()) / 1000, 0, INT_MAX);
 }
 
-/* Waits until something about the process changes, or for a moment. */
+/* Waits until something about the process changes, or for a pause. */
 static void pause_until_change(clrsym_watch **watch, gint64 deadline)
 {
         int ms = MIN(ms_left(deadline), *watch ? MAX_PAUSE_MS : POLL_MS), r;
@@ -194,7 +194,7 @@ static void pause_until_change(clrsym_watch **watch, gint64 deadline)
                 g_usleep((gulong)ms * 1000);
                 return;
         }
-        /* One look at the process is enough for all events that are there. */
+        /* One check of the process is enough for all available events. */
         for (r = clrsym_watch_next(*watch, ms, &event); r > 0;)
                 r = clrsym_watch_next(*watch, 0, &event);
         if (r < 0)
@@ -225,7 +225,7 @@ static bool wait_complete_loop(WaitComplete *wait, ProcessState *state, clrsym_w
                 if (g_get_monotonic_time() >= deadline)
                         return is_in ? set_gap(state, error) : set_late(state, error);
                 if (state->is_found && !is_in && !has_waited) {
-                        /* The daemon answers once its horizon is there. */
+                        /* The daemon answers when its horizon has reached the time. */
                         has_waited = true;
                         if (!wait_complete_resolve(wait, state, time, (unsigned)ms_left(deadline),
                                                    &answer, error))

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Wait until a daemon knows all code of a process that was attached
+ * Wait until a daemon knows all code of an attached process
  */
 
 #include "cli/options.h"
 
 typedef struct WaitComplete WaitComplete;
 
-/* Call this before anything is attached. NULL with ERROR set: no daemon answers. */
+/* Call this before attaching. NULL with ERROR set: no daemon answers. */
 WaitComplete *wait_complete_new(const Options *options, GError **error);
 void wait_complete_free(WaitComplete *wait);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitComplete, wait_complete_free)
@@ -17,13 +17,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitComplete, wait_complete_free)
 typedef struct WaitTarget {
         int32_t vpid;
         uint64_t pid_ns;
-        bool is_eventpipe; /* how its events come: for the likely cause of a failure */
+        bool is_eventpipe; /* the events come by EventPipe: for the likely cause of a failure */
 } WaitTarget;
 
 /*
- * Waits, up to DEADLINE of g_get_monotonic_time(), until the daemon has all events of TARGET up to
- * TIME, the end of its rundown. RET_METHODS is how many bodies it has then. False with ERROR set if
- * the daemon does not, with the likely cause.
+ * Waits until DEADLINE of g_get_monotonic_time() for the daemon to have all events of TARGET up to
+ * TIME, the end of its rundown. RET_METHODS: number of bodies then. False with ERROR set to the
+ * likely cause on timeout.
  */
 bool wait_complete_run(WaitComplete *wait, const WaitTarget *target, uint64_t time, gint64 deadline,
                        uint64_t *ret_methods, GError **error);
