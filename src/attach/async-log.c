@@ -9,18 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a buffer; .NET 11 makes buffers of 65,280 at most. */
+/* Maximum size of a buffer in bytes; .NET 11 makes at most 65,280. */
 #define MAX_BUFFER 65536u
 
 struct AsyncLog {
         char *directory, *name; /* owned */
-        FILE *file;             /* owned: the newest segment; NULL: there is none yet */
+        FILE *file;             /* owned: the newest segment; NULL: no segment yet */
         uint64_t n_bytes;       /* of that segment */
-        uint32_t oldest, next;  /* numbers: of a segment that may be there, and of the next one */
-        bool is_missing;        /* buffers were left out, and the log does not tell yet */
+        uint32_t oldest,
+                next;    /* numbers of the oldest segment that may exist, and of the next one */
+        bool is_missing; /* buffers were dropped, and the log has no entry for that yet */
         TargetThreads *threads; /* borrowed */
         int64_t clock_ahead;
-        uint8_t bytes[sizeof(AsyncLogEntry) + MAX_BUFFER]; /* of the entry that is written */
+        uint8_t bytes[sizeof(AsyncLogEntry) + MAX_BUFFER]; /* bytes of the current entry */
 };
 
 char *async_log_segment(const char *directory, const char *name, uint32_t number)
@@ -94,7 +95,7 @@ static int32_t async_log_thread(const AsyncLog *log, const uint8_t *bytes, size_
                        : 0;
 }
 
-/* A worker before this one may have left segments of the same name, and ended without a word. */
+/* Continues after segments of the same name that an earlier worker left without an end. */
 static void async_log_continue(AsyncLog *log)
 {
         if (log->next)
@@ -103,7 +104,7 @@ static void async_log_continue(AsyncLog *log)
         log->is_missing |= log->next > 0;
 }
 
-/* Begins the next segment, unless too many are there. */
+/* Begins the next segment, unless the limit of segments is reached. */
 static bool async_log_begin_segment(AsyncLog *log)
 {
         g_autofree char *path = NULL;
@@ -114,7 +115,7 @@ static bool async_log_begin_segment(AsyncLog *log)
                 log->oldest++;
         if (log->next - log->oldest >= ASYNC_LOG_MAX_SEGMENTS)
                 return false;
-        /* The reader removes a segment that has a successor: it is whole by then. */
+        /* Completes this segment: the reader removes a segment that has a successor. */
         async_log_flush(log);
         path = async_log_segment(log->directory, log->name, log->next);
         file = fopen(path, "wxe");
@@ -128,14 +129,14 @@ static bool async_log_begin_segment(AsyncLog *log)
         return true;
 }
 
-/* The segment may end within an entry: the next entry begins another one. */
+/* The segment may end within an entry: the next entry begins a new segment. */
 static void async_log_fail(AsyncLog *log)
 {
         log->is_missing = true;
         log->n_bytes = MAX(log->n_bytes, ASYNC_LOG_SEGMENT_BYTES);
 }
 
-/* Writes an entry as it is. */
+/* Writes an entry unchanged. */
 static void async_log_write(AsyncLog *log, AsyncLogEntry *entry, const uint8_t *bytes)
 {
         entry->pid = target_threads_pid(log->threads);

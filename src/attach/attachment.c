@@ -23,47 +23,50 @@
 #define MAX_BACKOFF_MS   30000
 
 /*
- * In ns: that a worker was killed shows a moment later. So long before that moment its events may
- * be missing.
+ * ns: a worker's death is noticed later than it happens, so events may be missing from so long
+ * before.
  */
 #define DEATH_MARGIN UINT64_C(1000000000)
 /*
- * A worker that takes longer is killed: it hangs in something that the target controls. To open a
- * session takes up to four commands, each with its own time limit, and so does the end of one.
+ * Seconds after which a worker is killed, because it hangs in something that the target controls.
+ * Opening a session takes up to four commands, each with its own time limit, and so does stopping
+ * it.
  */
 #define START_LIMIT_S   60
 #define RUNDOWN_LIMIT_S 180 /* the worker's own limit comes first */
 #define QUIT_LIMIT_S    15
-/* In us: for a worker that has closed its socket to end, and for one that was killed. */
+/* us for a worker that has closed its socket to exit, and for a killed one. */
 #define END_LIMIT G_TIME_SPAN_SECOND
 
-/* Between two notes that a session that ends with its worker is still held. */
+/* Seconds between two notes that a session that ends with its worker is held. */
 #define HEARTBEAT_S 5
 
 struct Attachment {
         AttachmentInfo info;
-        char *path;         /* owned: of its file */
+        char *path;         /* owned: path of the attachment's file */
         GapLog *gaps;       /* borrowed */
-        WorkerShare *share; /* borrowed or NULL: of its workers */
+        WorkerShare *share; /* borrowed or NULL: share of its workers */
         AttachmentFn fn;
         void *data;
         pid_t worker;          /* 0: none */
-        int fd;                /* to the worker; -1: none */
-        guint source;          /* watches fd, or starts the next worker */
-        uint64_t session;      /* id of the session of this worker or the one before */
+        int fd;                /* socket to the worker; -1: none */
+        guint source;          /* watches FD, or starts the next worker */
+        uint64_t session;      /* id of the session of this worker or of the previous one */
         bool is_persistent;    /* that session outlives its worker */
-        bool was_held;         /* once, by this holder or an earlier one */
-        uint64_t held_until;   /* ns of CLOCK_MONOTONIC: when it was last known to be held */
-        uint64_t quit_time;    /* the same: when the worker was ordered to quit; 0: it was not */
-        pid_t orphan;          /* worker of an earlier holder, which may still hold it; 0: none */
-        uint64_t orphan_start; /* in clock ticks since boot */
+        bool was_held;         /* this holder or an earlier one has held the session */
+        uint64_t held_until;   /* ns of CLOCK_MONOTONIC: last time at which the session was known to
+                                * be held */
+        uint64_t quit_time;    /* ns of CLOCK_MONOTONIC of the order to quit; 0: no order */
+        pid_t orphan;          /* worker of an earlier holder, which may still hold the session; 0:
+                                * none */
+        uint64_t orphan_start; /* start of ORPHAN in clock ticks since boot */
         guint heartbeat;
-        Watchdog *watchdog; /* owned or NULL: of the worker */
-        guint watch;        /* its timer */
-        guint deadline;     /* then the worker is killed; 0: it may take its time */
+        Watchdog *watchdog; /* owned or NULL: watches the worker */
+        guint watch;        /* timer of WATCHDOG */
+        guint deadline;     /* timer that kills the worker; 0: no limit */
         unsigned backoff_ms;
         bool has_lttng;       /* see AttachmentTarget */
-        int64_t clock_offset; /* EVENTPIPE: of all its workers, see FeedTarget */
+        int64_t clock_offset; /* EVENTPIPE: equal for all its workers, see FeedTarget */
 };
 
 static bool attachment_is_held(const Attachment *attachment)
@@ -83,7 +86,7 @@ static bool attachment_is_held(const Attachment *attachment)
         return false;
 }
 
-/* In clock ticks since boot; 0: there is no such process, or it is a zombie. */
+/* In clock ticks since boot; 0: no such process, or a zombie. */
 static uint64_t worker_start_ticks(pid_t worker)
 {
         ProcStat stat;
@@ -98,7 +101,7 @@ static GapTarget attachment_gap_target(const Attachment *attachment)
         return (GapTarget){info->pid, info->start_ticks, info->vpid, info->pid_ns};
 }
 
-/* From TIME on it may not be held; unless it never was, or has ended. */
+/* Begins a gap at TIME, unless the session was never held, or the target has ended. */
 static void attachment_begin_gap(const Attachment *attachment, uint64_t time)
 {
         const GapTarget target = attachment_gap_target(attachment);
@@ -109,7 +112,7 @@ static void attachment_begin_gap(const Attachment *attachment, uint64_t time)
 }
 
 /*
- * The id of a session that is over must not be kept: it would be stopped, and the runtime may have
+ * Does not keep the id of an ended session: a later holder would stop it, and the runtime may have
  * given the id to another tool's session.
  */
 static void attachment_save(const Attachment *attachment)
@@ -144,7 +147,7 @@ static void attachment_load(Attachment *attachment)
 
         if (!g_file_get_contents(attachment->path, &text, NULL, NULL))
                 return;
-        /* There is a file only of a target that was held. */
+        /* Only a target that was held has a file. */
         attachment->was_held = true;
         if (!attachment_file_parse(text, &file))
                 return;
@@ -175,7 +178,8 @@ void attachment_forget(const char *directory, pid_t pid, uint64_t start_ticks)
         g_unlink(path);
 }
 
-/* The child: of the holder it keeps only FD, its end of the socket pair. */
+/* Runs in the child, which keeps only FD of the holder's descriptors, its end of the socket pair.
+ */
 static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd)
 {
         const WorkerJob job = {
@@ -196,9 +200,10 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
 
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGINT, SIG_IGN); /* from a terminal: the holder ends, and with it the worker */
+        signal(SIGINT, SIG_IGN); /* a terminal sends it to both: the holder ends, and the worker
+                                  * follows */
         signal(SIGTERM, SIG_DFL);
-        signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is like a disk that is full */
+        signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is like a full disk */
         prctl(PR_SET_NAME, "clrsym-worker");
         if (fd > STDERR_FILENO + 1)
                 close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
@@ -289,16 +294,16 @@ static void attachment_restart_later(Attachment *attachment)
         attachment->info.n_restarts++;
 }
 
-/* A worker that was killed has ended at last. */
+/* Called when a killed worker exits late. */
 static void on_late_end(GPid pid, gint status, gpointer unused)
 {
         g_spawn_close_pid(pid);
 }
 
 /*
- * Waits for a worker that ends, and kills it at DEADLINE (us of g_get_monotonic_time()). If even
- * that does not end it within END_LIMIT, because the kernel is busy for it, it is left to end
- * later. Returns true if it did not end by itself.
+ * Waits for the exiting worker, and kills it at DEADLINE (us of g_get_monotonic_time()). If it does
+ * not exit within END_LIMIT even then, because the kernel is busy with it, on_late_end() reaps it.
+ * Returns true if the worker did not exit by itself.
  */
 static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
 {
@@ -329,7 +334,8 @@ static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
         return WIFSIGNALED(status);
 }
 
-/* HAD_SESSION: the worker held one. WAS_KILLED: else it ended by itself, as its session did. */
+/* HAD_SESSION: the worker held a session. WAS_KILLED false: the worker and its session ended by
+ * themselves. */
 static void attachment_recover(Attachment *attachment, bool had_session, bool was_killed)
 {
         AttachmentInfo *info = &attachment->info;
@@ -348,7 +354,7 @@ static void attachment_recover(Attachment *attachment, bool had_session, bool wa
         attachment->fn(attachment, ATTACHMENT_CHANGE_FAILED, attachment->data);
 }
 
-/* The worker has closed its socket. May free ATTACHMENT. */
+/* The worker closed its socket. May free ATTACHMENT. */
 static void attachment_on_worker_gone(Attachment *attachment)
 {
         bool had_session = attachment_is_held(attachment);
@@ -376,7 +382,7 @@ static void attachment_on_worker_gone(Attachment *attachment)
         attachment->fn(attachment, ATTACHMENT_CHANGE_GONE, attachment->data);
 }
 
-/* A worker that is stopped (SIGSTOP) does not read its session, and keeps the target from ending.
+/* True if the worker is stopped (SIGSTOP): it does not read its session, so the target cannot exit.
  */
 static bool attachment_is_worker_stopped(const Attachment *attachment)
 {
@@ -400,7 +406,7 @@ static gboolean on_heartbeat(gpointer data)
         return G_SOURCE_CONTINUE;
 }
 
-/* A target that is stopped itself neither answers its worker nor ends. */
+/* True if the target itself is stopped: it neither answers its worker nor exits. */
 static bool attachment_is_target_stopped(const Attachment *attachment)
 {
         ProcStat stat;
@@ -423,7 +429,7 @@ static gboolean on_watch(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* STREAM is taken over; -1: the session is not read. */
+/* Takes over STREAM; -1: the session needs no reader. */
 static void attachment_watch(Attachment *attachment, int stream)
 {
         if (stream < 0 || !attachment->watchdog) {
@@ -436,7 +442,7 @@ static void attachment_watch(Attachment *attachment, int stream)
                         g_timeout_add_seconds(WATCHDOG_INTERVAL_S, on_watch, attachment);
 }
 
-/* It is held from TIME on. An orphan that still runs has held it up to now. */
+/* Ends the gap at TIME. An orphan that still runs has held the session up to now. */
 static void attachment_end_gap(Attachment *attachment, uint64_t time)
 {
         const GapTarget target = attachment_gap_target(attachment);
@@ -510,8 +516,8 @@ static void attachment_take_report(Attachment *attachment, const WorkerReport *r
                 break;
         case WORKER_FAILED:
                 attachment_set_message(attachment, (AttachError)report->error, report->message);
-                /* Without a session the worker ends, and that is reported: whoever asks again after
-                 * the failure gets another worker, not this one's last words. */
+                /* A worker without a session ends, which is reported: a client that asks again
+                 * after the failure gets a new worker, not the last messages of this one. */
                 if (!attachment->was_held)
                         break;
                 if (!attachment->quit_time)
@@ -534,7 +540,7 @@ static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return G_SOURCE_CONTINUE;
         if (n != sizeof(report)) {
-                /* Has removed this source, and may have freed the attachment. */
+                /* That call removed this source, and may have freed the attachment. */
                 attachment_on_worker_gone(attachment);
                 return G_SOURCE_CONTINUE;
         }
@@ -608,7 +614,7 @@ void attachment_quit(Attachment *attachment)
         attachment_order_quit(attachment);
 }
 
-/* The holder ends, and the worker with it. The file makes a later holder attach again. */
+/* The holder exits with its worker. The file makes a later holder attach again. */
 static void attachment_stop_worker(Attachment *attachment)
 {
         attachment_quit(attachment);
@@ -651,7 +657,7 @@ void attachment_rundown(Attachment *attachment, bool is_explicit)
 {
         if (is_explicit)
                 attachment->info.list = ATTACH_LIST_ALWAYS;
-        /* A worker begins with a rundown: one that is starting, or yet to start, needs no order. */
+        /* A worker starts with a rundown, so one that has not started yet needs no order. */
         if (!attachment_is_held(attachment))
                 return;
         attachment_order(attachment, is_explicit ? WORKER_DO_RUNDOWN : WORKER_MAY_LIST);
@@ -684,8 +690,7 @@ void attachment_detach(Attachment *attachment)
                 return;
         attachment->info.state = ATTACHMENT_DETACHING;
         if (attachment->fd < 0) {
-                /* Between two workers: the session may still be there, and a worker must stop it.
-                 */
+                /* Without a worker the session may still exist: a new worker must stop it. */
                 g_clear_handle_id(&attachment->source, g_source_remove);
                 attachment_start_worker(attachment);
         }

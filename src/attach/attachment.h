@@ -38,14 +38,14 @@
 typedef struct Attachment Attachment;
 
 typedef enum AttachmentState {
-        ATTACHMENT_STARTING, /* a worker runs and opens its session */
-        ATTACHMENT_BACKOFF,  /* no worker; the next one starts after a while */
-        ATTACHMENT_HELD,     /* the session is held; a rundown is awaited, or has failed */
-        ATTACHMENT_WAITING,  /* held; the runtime was started suspended: it has not begun */
+        ATTACHMENT_STARTING, /* a worker is opening its session */
+        ATTACHMENT_BACKOFF,  /* no worker; the next one starts after a pause */
+        ATTACHMENT_HELD,     /* the session is held; a rundown is pending, or has failed */
+        ATTACHMENT_WAITING,  /* held; the runtime is suspended at its start */
         ATTACHMENT_COMPLETE, /* held, after a complete rundown */
-        ATTACHMENT_ENDED,    /* the target has ended; the worker will in a moment */
+        ATTACHMENT_ENDED,    /* the target has ended; the worker exits soon */
         ATTACHMENT_DETACHING,
-        ATTACHMENT_QUITTING, /* the worker ends, a later holder attaches again */
+        ATTACHMENT_QUITTING, /* the worker exits; a later holder attaches again */
 } AttachmentState;
 
 /* Times are ns of CLOCK_MONOTONIC; 0: not known. */
@@ -54,72 +54,73 @@ typedef struct AttachmentInfo {
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
         uid_t uid;           /* of the target */
-        AttachVia via;       /* AUTO: not decided yet */
-        AttachList list;     /* the rule for listing its code */
-        bool is_unlisted;    /* by that rule it was not listed */
-        int32_t vpid;        /* of the target in its own pid namespace; 0: not known yet */
+        AttachVia via;       /* AUTO: not chosen yet */
+        AttachList list;     /* rule for listing the target's code */
+        bool is_unlisted;    /* the rule prevented the listing */
+        int32_t vpid;        /* pid of the target in its own pid namespace; 0: not known yet */
         uint64_t pid_ns;     /* inode of that namespace */
-        char *version;       /* owned or NULL: of its runtime */
-        uint64_t held_since; /* from here on its events are recorded */
+        char *version;       /* owned or NULL: version of its runtime */
+        uint64_t held_since; /* events are recorded from here on */
         uint64_t rundown_begin, rundown_end; /* of the last complete rundown */
-        uint64_t lost_since; /* from here to held_since events may be missing; 0: none are */
+        uint64_t lost_since; /* events may be missing from here to held_since; 0: none are */
         unsigned n_restarts;
         AttachError error;
-        char *message; /* owned or NULL: what failed last */
-        /* EVENTPIPE: whether the daemon has all up to the end of the last rundown. */
+        char *message; /* owned or NULL: the last failure */
+        /* EVENTPIPE: the daemon has all events up to the end of the last rundown. */
         bool is_fed;
-        char *feed_error;   /* owned or NULL: why it does not have it; NULL: not known yet */
-        const char *ingest; /* borrowed of its gap log: the ingest socket of that daemon */
+        char *feed_error;   /* owned or NULL: why the daemon lacks them; NULL: not known yet */
+        const char *ingest; /* borrowed from its gap log: the daemon's ingest socket */
 } AttachmentInfo;
 
-/* It is held and listed, and the daemon is still being asked whether it has that. */
+/* True if the target is held and listed, and the daemon has not answered yet whether it has the
+ * events. */
 bool attachment_info_awaits_daemon(const AttachmentInfo *info);
 
 typedef enum AttachmentChange {
         ATTACHMENT_CHANGE_RUNDOWN, /* the session is held and a rundown is complete */
-        ATTACHMENT_CHANGE_FED,     /* the daemon has it, or info->feed_error has the reason */
-        ATTACHMENT_CHANGE_FAILED,  /* info->message has the reason; if it was ever held, it goes on
-                                      trying */
-        ATTACHMENT_CHANGE_GONE,    /* detached, the target ended, or it was never held: free it */
+        ATTACHMENT_CHANGE_FED, /* the daemon has the events, or info->feed_error has the reason */
+        ATTACHMENT_CHANGE_FAILED, /* info->message has the reason; retries follow if the session
+                                   * was ever held */
+        ATTACHMENT_CHANGE_GONE,   /* detached, ended, or never held: free the attachment */
 } AttachmentChange;
 
-/* Never called from within a call of an attachment's function. */
+/* Never called from within an attachment's function. */
 typedef void (*AttachmentFn)(Attachment *attachment, AttachmentChange change, void *data);
 
-/* What is to be attached. */
+/* A process to attach. */
 typedef struct AttachmentTarget {
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
         uid_t uid;
-        AttachVia via; /* ANY: LTTng; for this and the next a file that an earlier holder left has
-                          precedence */
+        AttachVia via; /* ANY: LTTng. The file of an earlier holder overrides this member and the
+                        * next */
         AttachList list;
         bool has_lttng; /* a live LTTng session has the runtime's events */
 } AttachmentTarget;
 
 /*
  * Starts a worker for TARGET. FN is called for each change. Process gaps go to GAPS (borrowed), and
- * the events of EVENTPIPE to the same daemon; what its worker keeps is in ACCOUNT (borrowed; NULL:
- * no account is kept).
+ * the events of EVENTPIPE to the same daemon. ACCOUNT (borrowed) counts the worker's memory and
+ * file; NULL: no account.
  */
 Attachment *attachment_new(const char *directory, GapLog *gaps, WorkerAccount *account,
                            const AttachmentTarget *target, AttachmentFn fn, void *data);
 /* Orders the worker to stop the session; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);
-/* The same, and waits for the worker. */
+/* As attachment_quit(), and waits for the worker. */
 void attachment_free(Attachment *attachment);
 
 const AttachmentInfo *attachment_info(const Attachment *attachment);
 /*
- * Orders another rundown, after which FN is called with RUNDOWN or FAILED. IS_EXPLICIT: for this
- * very process, whatever its rule for that says; the rule is ALWAYS from then on.
+ * Orders another rundown, after which FN is called with RUNDOWN or FAILED. IS_EXPLICIT: list this
+ * process in any case; its rule is ALWAYS from then on.
  */
 void attachment_rundown(Attachment *attachment, bool is_explicit);
-/* Somebody waits for later events: the daemon soon knows that there were none until now. */
+/* A client waits for later events: tell the daemon soon that there were none until now. */
 void attachment_want_horizon(const Attachment *attachment);
-/* Somebody waits for the async events that its threads have buffered. */
+/* A client waits for async events that the target's threads buffer. */
 void attachment_want_flush(const Attachment *attachment);
-/* The runtime that was WAITING has been resumed: all of its code is known. */
+/* The WAITING runtime has been resumed: all of its code is known. */
 void attachment_resumed(Attachment *attachment);
 /* Ends the attachment: FN is called with GONE. */
 void attachment_detach(Attachment *attachment);

@@ -11,12 +11,12 @@
 struct Backlog {
         IngestClient *client; /* borrowed */
         BacklogLimits limits;
-        GQueue sizes;       /* of the batches that the client has */
-        size_t n_in_memory; /* the sum */
-        Spill *spill;       /* owned: the batches after those, each with its time */
-        WorkerShare *share; /* borrowed or NULL: of the spill */
-        BacklogLoss loss;   /* of the last batch that was to be spilled */
-        uint64_t time;      /* of the last batch that the client got */
+        GQueue sizes;                         /* sizes of the client's batches */
+        size_t n_in_memory;                   /* sum of SIZES */
+        Spill *spill;                         /* owned: the later batches, each with its time */
+        WorkerShare *share;                   /* borrowed or NULL: share for SPILL */
+        BacklogLoss loss;                     /* result for the last batch that was to be spilled */
+        uint64_t time;                        /* time of the client's last batch */
         uint64_t n_committed, n_acknowledged; /* batches */
 };
 
@@ -63,7 +63,7 @@ static bool backlog_must_wait(const Backlog *backlog)
         return !spill_is_empty(backlog->spill) || backlog->n_in_memory > backlog->limits.memory;
 }
 
-/* N bytes were committed: events up to TIME. */
+/* Counts a committed batch of N bytes, with events up to TIME. */
 static void backlog_note(Backlog *backlog, size_t n, uint64_t time)
 {
         g_queue_push_tail(&backlog->sizes, GSIZE_TO_POINTER(n));
@@ -135,7 +135,7 @@ BacklogMove backlog_move(Backlog *backlog, uint64_t *ret_begin, uint64_t *ret_en
         batch = g_byte_array_new();
         r = spill_take(backlog->spill, batch, &time);
         worker_share_set(backlog->share, WORKER_KEEPS_FILE, spill_n_bytes(backlog->spill));
-        /* It counts again, or not at all. */
+        /* The batch is counted again, or is lost. */
         backlog->n_committed--;
         if (r < 0) {
                 *ret_begin = backlog->time;
@@ -146,13 +146,13 @@ BacklogMove backlog_move(Backlog *backlog, uint64_t *ret_begin, uint64_t *ret_en
         return BACKLOG_MOVE_DONE;
 }
 
-/* Bytes in the file from which on the next batch may not fit. */
+/* Size of the file from which on the next batch may not fit. */
 static uint64_t backlog_file_room(const Backlog *backlog)
 {
         return backlog->limits.file > LARGE_BATCH ? backlog->limits.file - LARGE_BATCH : 0;
 }
 
-/* The last batch was lost for another reason than the size of the file. */
+/* True if the last batch was lost, and the size of the file was not the reason. */
 static bool backlog_cannot_write(const Backlog *backlog)
 {
         return backlog->loss > BACKLOG_LOSS_PROCESS;
@@ -169,7 +169,7 @@ bool backlog_has_room(const Backlog *backlog)
 {
         if (!backlog_must_wait(backlog))
                 return backlog->n_in_memory <= backlog->limits.memory / 2;
-        /* A file that may not have a large batch is of no use to begin again with. */
+        /* Resume only if a large batch fits into the file. */
         return !backlog_cannot_write(backlog) && backlog_file_room(backlog) > 0 &&
                spill_n_bytes(backlog->spill) <= backlog_file_room(backlog) / 2;
 }

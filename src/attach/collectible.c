@@ -3,7 +3,7 @@
 
 #include "nettrace/reader.h"
 
-/* A flag of assemblies that can be unloaded. */
+/* Flag of an unloadable assembly. */
 #define ASSEMBLY_FLAG_COLLECTIBLE 0x8
 
 #define WATCH G_TIME_SPAN_SECOND
@@ -47,7 +47,7 @@ bool collectible_find(const Target *target, const EventPipeWait *wait, bool *ret
         ok = eventpipe_watch_loads(target, &watch, WATCH, &is_able, error);
         nettrace_reader_finish(search.reader);
         collectible_search_take_records(&search);
-        /* What cannot be read may have been such an assembly. */
+        /* The unreadable part may have had such an assembly. */
         *ret_is_found = is_able && (search.is_found || search.is_damaged);
         nettrace_reader_free(search.reader);
         return ok;

@@ -7,30 +7,29 @@
 
 #include <string.h>
 
-/* Bytes of events that wait for an older one; a collection has some hundred. */
+/* Bytes of events that wait for an older event; a collection has some hundred. */
 #define MAX_QUEUED (1u << 20)
-/* Collections that have begun and not ended: one in the background, and one beside it. Pauses: one
- * thread pauses a program. More are not real. */
+/* Open collections: at most one in the background, and one beside it. Open pauses: one thread at
+ * most pauses a program. Larger numbers are not real. */
 #define MAX_BEGUN 16
 
 /* Reasons of GCSuspendEEBegin: a collection, and preparing one. */
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6 };
 
-/* The newest last, with the threads as the events have them. Those whose end did not come are
- * overwritten. */
+/* The newest last, with thread ids of the events. Entries without an end are overwritten. */
 typedef struct CollectionsBegun {
         CollectionLogEntry entries[MAX_BEGUN];
-        uint32_t numbers[MAX_BEGUN]; /* of collections; 0 for pauses */
+        uint32_t numbers[MAX_BEGUN]; /* numbers of collections; 0 for pauses */
         unsigned n;
 } CollectionsBegun;
 
 struct CollectionLog {
-        TargetLog *file;        /* owned; NULL: nobody wants collections */
-        AsyncLog *async;        /* owned; NULL: nobody wants async events */
+        TargetLog *file;        /* owned; NULL: collections are not wanted */
+        AsyncLog *async;        /* owned; NULL: async events are not wanted */
         NettraceReader *reader; /* owned; NULL: the stream is damaged */
         bool has_async;
-        uint64_t flushed;    /* ns: all async events before come; 0: nothing waits for that: */
-        uint64_t flushed_by; /* ns: none of these was written later */
+        uint64_t flushed;    /* ns: all async events before have come; 0: no flush is pending */
+        uint64_t flushed_by; /* ns: all of those events were written before */
         EventPipeSink sink;
         TargetThreads *threads; /* borrowed */
         CollectionsBegun collections, pauses;
@@ -50,7 +49,7 @@ static void collections_begin(CollectionsBegun *begun, const CollectionLogEntry 
         begun->numbers[begun->n++] = number;
 }
 
-/* Takes number I out, which is written with END. */
+/* Removes entry I, and writes it with END. */
 static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigned i, uint64_t end)
 {
         CollectionLogEntry entry = begun->entries[i];
@@ -129,7 +128,7 @@ static void collection_log_take_all(CollectionLog *log)
                         async_log_add(log->async, ASYNC_LOG_GAP, NULL, 0);
 }
 
-/* The reader keeps events until none that is older can come. */
+/* The reader holds events back until no older event can come. */
 static void collection_log_end_flush(CollectionLog *log)
 {
         if (log->flushed && nettrace_reader_horizon(log->reader) >= log->flushed_by) {

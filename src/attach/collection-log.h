@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Collection log: the garbage collections of a target, and the times for which they stopped it
+ * Collection log: the garbage collections of a target, and its pauses for them
  *
- * A worker writes it if the directory of its attachment's file has a directory `collections`, to a
- * file of the same name in there: CollectionLogEntries, in the machine's byte order, in the order
- * of their ends. It is for a program that samples threads and runs on the same machine
- * (src/record). The events come in a session of their own: a provider has one level in a session,
- * and at the level of jitted code the runtime would report each 100 KB that are allocated.
+ * A worker writes the log if the directory of its attachment's file has a directory `collections`,
+ * to a file of the same name there: CollectionLogEntries, in the machine's byte order, ordered by
+ * their ends. The reader is a program on the same machine that samples threads (src/record). The
+ * events need a session of their own: a provider has one level in a session, and at the level of
+ * jitted code the runtime would report each 100 KB of allocations.
  */
 
 #include "attach/eventpipe-session.h"
@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 #define COLLECTION_LOG_DIRECTORY "collections"
-/* Bytes of one log, 400,000 collections; later ones are left out. */
+/* Maximum size of a log in bytes, 400,000 collections; later ones are dropped. */
 #define COLLECTION_LOG_MAX_BYTES (UINT64_C(32) << 20)
 
 typedef enum CollectionLogKind {
         COLLECTION_LOG_COLLECTION, /* from GCStart to GCEnd */
-        COLLECTION_LOG_PAUSE,      /* the program was stopped for one, by the thread TID */
+        COLLECTION_LOG_PAUSE,      /* thread TID had stopped the program for a collection */
 } CollectionLogKind;
 
 /* Types of collections, as in GCStart. */
@@ -32,9 +32,9 @@ enum { COLLECTION_BACKGROUND = 1 };
 
 typedef struct CollectionLogEntry {
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
-        int32_t tid;   /* of the event at the begin, as perf has it: in our own pid namespace; 0:
-                          not known */
-        int32_t pid;   /* the same */
+        int32_t tid;   /* thread of the begin event, as perf has it: in our own pid namespace; 0:
+                        * not known */
+        int32_t pid;   /* pid, likewise */
         uint32_t kind; /* CollectionLogKind */
         /* As in GCStart; a pause has 0. */
         uint32_t generation, reason, type;
@@ -42,22 +42,22 @@ typedef struct CollectionLogEntry {
 
 typedef struct CollectionLog CollectionLog;
 
-/* PATH: of the attachment's file. THREADS: borrowed. CLOCK_AHEAD: ns by which the target's clock is
- * ahead of ours. NULL: nobody wants a log, neither of collections nor of async events. */
+/* PATH: the attachment's file. THREADS: borrowed. CLOCK_AHEAD: ns by which the target's clock is
+ * ahead of ours. NULL: neither collections nor async events are wanted. */
 CollectionLog *collection_log_open(const char *path, TargetThreads *threads, int64_t clock_ahead);
 /* False: the log is for async events only. */
 bool collection_log_wants_collections(const CollectionLog *log);
-/* Is there an async log beside it, which gets what the stream has of async events? */
+/* True if an async log exists, which gets the stream's async events. */
 bool collection_log_wants_async(const CollectionLog *log);
-/* Has it got any? */
+/* True if async events have come. */
 bool collection_log_has_async(const CollectionLog *log);
-/* The target has written all async events before TIME, and did so before NOW, in ns of
+/* The target has written all async events before TIME, and did so before NOW; both in ns of
  * CLOCK_MONOTONIC. */
 void collection_log_add_flushed(CollectionLog *log, uint64_t time, uint64_t now);
 /* Writes the rest. IS_COMPLETE: the session was stopped, and its stream read to the end. NULL is
  * fine. */
 void collection_log_close(CollectionLog *log, bool is_complete);
-/* Takes the stream of the session; borrowed from LOG. */
+/* The sink for the session's stream; borrowed from LOG. */
 const EventPipeSink *collection_log_sink(const CollectionLog *log);
-/* Takes the next record of the target; the sink does that with each one of the stream. */
+/* Takes the next record of the target; the sink calls this for each record of the stream. */
 void collection_log_take(CollectionLog *log, const Record *record);

@@ -3,13 +3,13 @@
 
 #include <poll.h>
 
-/* In us: for a target to write the rest of its collections, once its session is over. */
+/* us for a target to write its remaining collections after its session has ended. */
 #define END_LIMIT (2 * G_TIME_SPAN_SECOND)
-/* In us: for threads to write what they have buffered. Each does so at its next async event; for
- * one that has none for 250 ms, the runtime does, once a second. */
+/* us for threads to write their buffers. Each thread does so at its next async event; for a thread
+ * without one for 250 ms, the runtime does, once a second. */
 #define FLUSH_TIME (1300 * G_TIME_SPAN_MILLISECOND)
 
-/* Runtimes have async events since this version. */
+/* The first major version of a runtime with async events. */
 #define ASYNC_VERSION 11
 
 static bool collection_session_has_async(const Target *target)
@@ -60,7 +60,8 @@ static void collection_session_ignore(void *data, const uint8_t *bytes, size_t n
 {
 }
 
-/* Opens a session for what threads buffer. False: there is nothing to flush, or it is refused. */
+/* Opens a session that makes threads flush. False: there is nothing to flush, or the target
+ * refuses. */
 static bool collection_session_open_flush(const CollectionSession *session, const Target *target,
                                           EventPipeSession *ret_flush)
 {
@@ -70,7 +71,7 @@ static bool collection_session_open_flush(const CollectionSession *session, cons
                eventpipe_session_open_async(target, &SINK, ret_flush, /* error= */ NULL);
 }
 
-/* Ends the one that is under way. */
+/* Ends the running flush. */
 static void collection_session_end_flush(CollectionSession *session, const Target *target)
 {
         if (session->flush.fd < 0)
@@ -79,7 +80,8 @@ static void collection_session_end_flush(CollectionSession *session, const Targe
         session->wanted_flush = 0;
 }
 
-/* Once a session that has the events is stopped, the others get no more: so both go on. */
+/* Both sessions continue meanwhile, because stopping a session with these events stops them for
+ * all. */
 void collection_session_flush(CollectionSession *session, const Target *target,
                               const EventPipeSession *held)
 {
@@ -106,7 +108,7 @@ void collection_session_begin_flush(CollectionSession *session, const Target *ta
 {
         const uint64_t now = eventpipe_session_clock();
 
-        /* What threads buffer after a flush has begun is for the next one. */
+        /* Threads may buffer further events after a flush has begun: the next flush takes them. */
         if (session->flush.fd >= 0) {
                 session->wanted_flush = now;
                 return;

@@ -23,16 +23,16 @@ static const char *const LIBRARIES[] = {COMMON, "libicui18n.so.", "libicudata.so
 #define CONFIG_ENDING   ".runtimeconfig.json"
 #define ASSEMBLY_ENDING ".dll"
 
-/* UTF-8's, which a file may begin with. */
+/* UTF-8's byte order mark, which may begin a file. */
 #define UTF8_MARK "\xef\xbb\xbf"
 
 /* Bytes. */
 #define MAX_CONFIG (256u << 10)
 #define MAX_CACHE  (16u << 20)
-/* Names that are read of one directory: it may be anybody's. */
+/* Limit for the names read from a directory, which any user may fill. */
 #define MAX_NAMES 65536
 
-/* Where the loaders of glibc and musl look without a cache. */
+/* Default directories of the loaders of glibc and musl. */
 static const char *const LIBRARY_DIRECTORIES[] = {
         "/lib",
         "/usr/lib",
@@ -45,17 +45,18 @@ static const char *const LIBRARY_DIRECTORIES[] = {
         "/usr/lib/aarch64-linux-gnu",
 };
 
-/* Settings with which no session needs ICU, and their values then. */
+/* Settings with these values make ICU unnecessary. */
 static const struct {
         const char *name;
         bool value;
-        bool is_invariance; /* the environment decides, if it has that, too */
+        bool is_invariance; /* the environment overrides the setting */
 } SAFE_SETTINGS[] = {
         {"System.Globalization.Invariant", true, true},
         {"System.Diagnostics.Tracing.EventSource.IsSupported", false, false},
 };
 
-/* What makes an ELF file loadable for a process: class and machine, as in its header. */
+/* The class and machine of an ELF file, as in its header: they decide whether a process can load
+ * it. */
 typedef struct ElfKind {
         unsigned char class;
         uint16_t machine;
@@ -63,7 +64,7 @@ typedef struct ElfKind {
 
 static bool elf_kind_read(int fd, ElfKind *ret)
 {
-        Elf64_Ehdr header; /* these members are at the same places in both classes */
+        Elf64_Ehdr header; /* these members have the same place in both classes */
 
         if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
             memcmp(header.e_ident, ELFMAG, SELFMAG))
@@ -72,10 +73,10 @@ static bool elf_kind_read(int fd, ElfKind *ret)
         return true;
 }
 
-/* The root directory of a target, and what is looked for in there. */
+/* The root directory of a target, and the kind of library to find there. */
 typedef struct CultureSearch {
         int root;     /* owned by the caller */
-        ElfKind kind; /* of the target */
+        ElfKind kind; /* kind of the target's program */
         bool is_never_invariant;
 } CultureSearch;
 
@@ -88,7 +89,7 @@ static bool culture_is_library(const CultureSearch *search, const char *path)
                kind.machine == search->kind.machine;
 }
 
-/* Are all libraries there, the first one as DIRECTORY/NAME? */
+/* True if all libraries exist, the first one as DIRECTORY/NAME. */
 static bool culture_is_set(const CultureSearch *search, const char *directory, const char *name)
 {
         size_t i;
@@ -127,7 +128,7 @@ static bool culture_is_in(const CultureSearch *search, const char *path)
         return is_found;
 }
 
-/* In glibc's list of libraries, which has their paths as texts that end with a NUL. */
+/* Searches glibc's list of libraries, which has paths as NUL-terminated texts. */
 static bool culture_is_in_cache(const CultureSearch *search)
 {
         static const char NEEDLE[] = "/" COMMON;
@@ -176,7 +177,7 @@ static bool culture_is_installed(const CultureSearch *search, const Target *targ
         return false;
 }
 
-/* A setting is true, or a text. */
+/* A setting is a bool, or a text. */
 static bool setting_is(const json_t *value, bool wanted)
 {
         if (json_is_string(value))
@@ -212,7 +213,7 @@ static bool culture_is_safe_at(const ImageBytes *config, void *data)
         return n > 0 && culture_config_is_safe(text, (size_t)n, search->is_never_invariant);
 }
 
-/* STEM is a program: "/app/program", without an ending. */
+/* STEM: path of a program without an ending, "/app/program". */
 static bool culture_has_safe_config(const CultureSearch *search, const char *stem)
 {
         g_autofree char *path = g_strconcat(stem, CONFIG_ENDING, NULL);
@@ -228,7 +229,7 @@ static char *process_link(pid_t pid, const char *name)
         return g_file_read_link(path, NULL);
 }
 
-/* The directory of its program has libraries of its own, or its settings are safe. */
+/* True if the program's directory has libraries of its own, or its settings are safe. */
 static bool culture_has_program(const CultureSearch *search, const char *stem)
 {
         g_autofree char *directory = g_path_get_dirname(stem);
@@ -236,7 +237,7 @@ static bool culture_has_program(const CultureSearch *search, const char *stem)
         return culture_has_safe_config(search, stem) || culture_is_in(search, directory);
 }
 
-/* A single-file program has its settings in itself. */
+/* The settings of a single-file program are in its file. */
 static bool culture_is_safe_in(const CultureSearch *search, int program, const char *config)
 {
         Bundles bundles = {0};
@@ -248,7 +249,7 @@ static bool culture_is_safe_in(const CultureSearch *search, int program, const c
         return is_safe;
 }
 
-/* The program is the executable, alone or beside its assembly. */
+/* For a program that is the executable, alone or beside its assembly. */
 static bool culture_has_host(const CultureSearch *search, const Target *target)
 {
         g_autofree char *program = process_link(target->info.host_pid, "exe");
@@ -260,7 +261,7 @@ static bool culture_has_host(const CultureSearch *search, const Target *target)
                            (host >= 0 && culture_is_safe_in(search, host, config)));
 }
 
-/* The program is named on the command line of `dotnet`: its assembly, or its settings. */
+/* For a program on the command line of `dotnet`: its assembly, or its settings. */
 static bool culture_has_command(const CultureSearch *search, const Target *target)
 {
         size_t n = 0;
@@ -302,7 +303,7 @@ bool culture_check(const Target *target, GError **error)
 {
         if (target->has_icu || target->is_invariant || culture_is_found(target))
                 return true;
-        /* It is replaced by another program, or has ended: then that is the reason. */
+        /* If the process has ended, that is the reason. */
         if (target_has_ended(target)) {
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
                             (int)target->info.host_pid);

@@ -10,7 +10,7 @@
 
 #define PREFIX    "to-"
 #define FILE_NAME "ingest"
-/* Digits of the hash. */
+/* Number of digits of the hash. */
 #define N_DIGITS 16
 
 /* Takes over DIRECTORY and OWN_FILE. */
@@ -55,8 +55,8 @@ Destination *destination_add(const char *holder, const char *ingest, Destination
                          : NULL;
 }
 
-/* The ingest socket that a file of a holder's directory is about; NULL: none. The caller frees it.
- */
+/* The ingest socket of a file in a holder's directory; NULL: the file has none. The caller frees
+ * it. */
 static char *destination_of_file(const char *name, const char *path)
 {
         g_autofree char *text = NULL;

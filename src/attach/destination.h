@@ -4,15 +4,15 @@
 /*
  * Destination: a daemon that gets the events and the process gaps of attachments
  *
- * The holder's own daemon has its files in the holder's directory itself. Each other daemon has a
- * directory in it, to-HASH, with the path of its ingest socket in a file `ingest`, so that a later
- * holder continues with it, also if that has another daemon of its own.
+ * The files of the holder's own daemon are in the holder's directory itself. Each other daemon has
+ * a directory in it, to-HASH, with the path of its ingest socket in a file `ingest`. A later holder
+ * continues with it, even if that holder has another daemon of its own.
  */
 
 #include "attach/gap-log.h"
 
 typedef struct Destination {
-        char *directory; /* owned: of its attachments and gaps */
+        char *directory; /* owned: directory of its attachments and gaps */
         char *own_file;  /* owned: the file `ingest`; NULL: the holder's own daemon */
         GapLog *gaps;    /* owned; gap_log_ingest() is the path of the ingest socket */
 } Destination;
@@ -30,8 +30,8 @@ Destination *destination_add(const char *holder, const char *ingest, Destination
  * daemon, unless that is INGEST.
  */
 void destination_sort(const char *holder, const char *ingest);
-/* That of the directory NAME in HOLDER; NULL: there is none of that name. */
+/* Loads the directory NAME in HOLDER; NULL: no such destination. */
 Destination *destination_load(const char *holder, const char *name, DestinationFn fn, void *data);
-/* Ends as gap_log_free() does; IS_UNUSED: no attachment has it. Then its directory is removed,
- * unless it has gaps. */
+/* Ends as gap_log_free() does. IS_UNUSED: no attachment uses the destination, so its directory is
+ * removed, unless it has gaps. */
 void destination_free(Destination *destination, bool is_unused);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Errors of attaching: the message is for people and says what to do
+ * Errors of attaching: each message is for people and gives the remedy
  */
 
 #include <glib.h>
@@ -13,16 +13,16 @@ typedef enum AttachError {
         ATTACH_ERROR_NOT_DOTNET,
         ATTACH_ERROR_NOT_ALLOWED,
         ATTACH_ERROR_NO_PORT,     /* the diagnostic port was not found */
-        ATTACH_ERROR_PORT_OFF,    /* there cannot be one while the process runs */
+        ATTACH_ERROR_PORT_OFF,    /* the process cannot have a port */
         ATTACH_ERROR_NO_PROVIDER, /* the runtime has not loaded its LTTng provider */
-        ATTACH_ERROR_NO_CULTURE,  /* a session would abort it: culture.h */
+        ATTACH_ERROR_NO_CULTURE,  /* a session would abort the process: culture.h */
         ATTACH_ERROR_TOO_OLD,
         ATTACH_ERROR_UNRESPONSIVE, /* does not answer */
         ATTACH_ERROR_REFUSED,
         ATTACH_ERROR_BROKEN, /* answers, but not as a runtime does */
         ATTACH_ERROR_ENDED,  /* the process ended meanwhile */
         ATTACH_ERROR_NOT_ATTACHED,
-        ATTACH_ERROR_NO_PLACE, /* its user has as many attachments as may be */
+        ATTACH_ERROR_NO_PLACE, /* the user's attachments have reached their limit */
         _ATTACH_ERROR_MAX,
 } AttachError;
 

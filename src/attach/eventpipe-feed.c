@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A session's stream. */
+/* The stream of a session. */
 typedef struct FeedSource {
         NettraceReader *reader; /* owned; NULL: none */
-        GError *error;          /* owned: it is damaged */
+        GError *error;          /* owned: the stream is damaged */
 } FeedSource;
 
 struct EventPipeFeed {
@@ -23,18 +23,18 @@ struct EventPipeFeed {
         char *ingest; /* owned */
         FeedSource session, listing;
         WorkerShare *share; /* borrowed or NULL */
-        uint64_t n_waiting; /* bytes in the readers, as booked on SHARE */
-        bool is_listing;    /* what comes of the session waits for the listing's end */
+        uint64_t n_waiting; /* bytes in the readers, as counted in SHARE */
+        bool is_listing;    /* records of the session wait for the end of the listing */
         Record listed;      /* the listing's next record */
         bool has_listed;    /* borrows from the listing's reader */
         uint64_t horizon;   /* ns */
         uint64_t last;      /* ns: of the last record */
-        uint64_t gap_end;   /* ns: of the last gap */
-        uint64_t drop_time; /* ns: since when records are dropped; 0: they are not */
+        uint64_t gap_end;   /* ns: end of the last gap */
+        uint64_t drop_time; /* ns: records are dropped since then; 0: they are not */
         uint64_t n_dropped;
-        uint64_t committed;  /* ns: of the last record in a batch that was kept */
+        uint64_t committed;  /* ns: time of the last record in a kept batch */
         uint64_t n_in_batch; /* records */
-        FeederReport report; /* as it was sent last */
+        FeederReport report; /* the report that was sent last */
         void (*took)(void *data, const Record *record); /* NULL: nobody watches */
         void *took_data;
 
@@ -44,15 +44,15 @@ struct EventPipeFeed {
         Backlog *backlog;     /* owned */
 
         uint64_t acknowledged; /* ns: the stream's watermark, as the daemon reported it last */
-        bool is_forgotten;     /* it went back */
-        gint64 next_try;       /* us of g_get_monotonic_time(), while there is no connection */
+        bool is_forgotten;     /* the watermark went back */
+        gint64 next_try;       /* us of g_get_monotonic_time(): next connection attempt */
         Backoff backoff;
         char *trouble;      /* owned or NULL: see eventpipe_feed_trouble() */
-        bool is_greeted;    /* by the daemon, on this connection */
-        BacklogLoss logged; /* why events are lost, as it was logged last */
+        bool is_greeted;    /* the daemon has answered on this connection */
+        BacklogLoss logged; /* the reason for lost events that was logged last */
 };
 
-/* The trace is that of all workers of one attachment. */
+/* All workers of one attachment have one trace. */
 static void feed_trace_uuid(const FeedTarget *target, const char *boot_id, uint8_t ret_uuid[16])
 {
         g_autofree char *text = g_strdup_printf(
@@ -75,7 +75,7 @@ static StreamIdentity *feed_identity_new(const FeedTarget *target, uint64_t sinc
 
         gethostname(host, sizeof(host) - 1);
         g_string_assign(identity->hostname, host);
-        /* The events are of this boot, wherever the clock was set since. */
+        /* The events are of this boot, even if the clock was set since. */
         boot_id_append(identity->boot_id, host, /* clock_uuid= */ NULL,
                        (g_get_real_time() - g_get_monotonic_time()) * 1000);
         feed_trace_uuid(target, identity->boot_id->str, identity->trace_uuid);
@@ -101,7 +101,7 @@ static void feed_source_push(FeedSource *source, const uint8_t *bytes, size_t n)
 
 /* Batches */
 
-/* Why events are lost, and what to do. */
+/* Reasons for lost events, with the remedy. */
 static const char *const LOSSES[] = {
         [BACKLOG_LOSS_PROCESS] = "the file for events of one process is full: raise "
                                  "CLRSYM_SPILL_LIMIT= of clrsym-holder",
@@ -152,7 +152,7 @@ static void feed_put_gap(EventPipeFeed *feed, const StreamGap *gap)
 {
         StreamGap rising = *gap;
 
-        /* The daemon takes one that ends no later than the one before for known. */
+        /* The daemon takes a gap that does not end later than the one before for known. */
         rising.end = MAX(rising.end, feed->gap_end + 1);
         feed->gap_end = rising.end;
         ingest_put_gap(ingest_client_batch(feed->client), feed->stream->number, &rising);
@@ -165,7 +165,7 @@ static void feed_lose(EventPipeFeed *feed, uint64_t begin, uint64_t end, uint64_
         feed_put_gap(feed, &gap);
 }
 
-/* Drops from now on, or no longer: then the daemon learns what is missing up to END. */
+/* Starts to drop records, or stops: then the daemon gets a gap up to END. */
 static void feed_check_room(EventPipeFeed *feed, uint64_t end)
 {
         if (!feed->drop_time && backlog_is_full(feed->backlog)) {
@@ -222,7 +222,7 @@ static bool feed_next_listed(EventPipeFeed *feed)
         return feed->has_listed;
 }
 
-/* Takes what the listing has of before TIME. */
+/* Takes the listing's records before TIME. */
 static void feed_take_listed(EventPipeFeed *feed, uint64_t time)
 {
         while (feed_next_listed(feed) && feed->listed.time < time) {
@@ -244,7 +244,8 @@ static void feed_put_report(EventPipeFeed *feed)
         ingest_put_report(ingest_client_batch(feed->client), &report);
 }
 
-/* Everything before TIME is in. With that, what earlier workers have not sent is missing. */
+/* All records before TIME are in. So the daemon knows that unsent records of earlier workers are
+ * lost. */
 static void feed_put_progress(EventPipeFeed *feed, uint64_t time)
 {
         GByteArray *batch = ingest_client_batch(feed->client);
@@ -254,7 +255,7 @@ static void feed_put_progress(EventPipeFeed *feed, uint64_t time)
                             (uint64_t)((int64_t)time + feed->target.clock_offset));
 }
 
-/* Takes what is in order by now. */
+/* Takes the records whose order is certain. */
 static void feed_take(EventPipeFeed *feed)
 {
         NettraceItem item;
@@ -355,7 +356,7 @@ static void feed_set_trouble(EventPipeFeed *feed, char *trouble)
         feed->trouble = trouble;
 }
 
-/* REASON: why the daemon is not connected any more. */
+/* REASON: why the connection is closed. */
 static void feed_hang_up(EventPipeFeed *feed, const char *reason)
 {
         feed_set_trouble(feed, g_strdup_printf("the daemon at %s: %s", feed->ingest, reason));
@@ -378,7 +379,7 @@ void eventpipe_feed_free(EventPipeFeed *feed)
         g_free(feed);
 }
 
-/* Bytes in memory of what was pushed and not taken. */
+/* Memory of records that were pushed and not taken, in bytes. */
 static uint64_t feed_n_waiting(const EventPipeFeed *feed)
 {
         const NettraceReader *listing = feed->listing.reader;
@@ -387,7 +388,7 @@ static uint64_t feed_n_waiting(const EventPipeFeed *feed)
                (listing ? nettrace_reader_n_bytes(listing) : 0);
 }
 
-/* The session goes on without. */
+/* Gives up the listing; the session continues. */
 static void feed_give_up_listing(EventPipeFeed *feed, WorkerRoom room)
 {
         static const char *const REASONS[] = {
@@ -407,7 +408,7 @@ static void feed_give_up_listing(EventPipeFeed *feed, WorkerRoom room)
         feed_take(feed);
 }
 
-/* What waits has a limit, whatever the target sends. */
+/* Limits the waiting bytes, whatever the target sends. */
 static void feed_check_waiting(EventPipeFeed *feed)
 {
         const uint64_t n = feed_n_waiting(feed);
@@ -507,7 +508,7 @@ bool eventpipe_feed_take_forgotten(EventPipeFeed *feed)
         return is_forgotten;
 }
 
-/* False: it speaks another protocol, or refuses. */
+/* False: the daemon speaks another protocol, or refuses. */
 static bool feed_take_events(EventPipeFeed *feed)
 {
         IngestClientEvent event;
@@ -528,7 +529,7 @@ static bool feed_take_events(EventPipeFeed *feed)
         return true;
 }
 
-/* False: it has hung up. */
+/* False: the daemon closed the connection. */
 static bool feed_receive(EventPipeFeed *feed)
 {
         IngestUplinkStatus status;
@@ -539,7 +540,7 @@ static bool feed_receive(EventPipeFeed *feed)
         return status == INGEST_UPLINK_NOTHING;
 }
 
-/* At once: with what follows, the daemon takes the time in between for complete. */
+/* Reports at once, because with later events the daemon takes the time in between for complete. */
 static void feed_report_lost(EventPipeFeed *feed, uint64_t begin, uint64_t end)
 {
         const StreamGap gap = {GAP_EVENTS, begin, MAX(end, begin + 1), GAP_COUNT_UNKNOWN};
@@ -549,7 +550,7 @@ static void feed_report_lost(EventPipeFeed *feed, uint64_t begin, uint64_t end)
         backlog_commit_frames(feed->backlog, frames, end);
 }
 
-/* What waits in the file follows what the daemon has acknowledged. */
+/* Batches in the file follow when the daemon has acknowledged earlier ones. */
 static void feed_move(EventPipeFeed *feed)
 {
         uint64_t begin, end;
@@ -615,7 +616,7 @@ bool eventpipe_feed_has(const EventPipeFeed *feed, uint64_t n)
         return backlog_n_acknowledged(feed->backlog) >= n;
 }
 
-/* The last batch: it needs no room, because nothing waits in the file any more. */
+/* The last batch needs no room, because the file is empty now. */
 static void feed_close(EventPipeFeed *feed)
 {
         GByteArray *batch = ingest_client_batch(feed->client);

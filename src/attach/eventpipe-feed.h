@@ -4,17 +4,17 @@
 /*
  * EventPipe feed: the streams of one target's sessions, read and sent to the daemon
  *
- * The session that is held and the listings (rundowns, each a short session of its own) are merged
- * by time into one stream of the ingest protocol. Whose events they are is what the kernel knows of
- * the target, whatever the streams say.
+ * The feed merges the held session and the listings (rundowns, each a short session of its own) by
+ * time into one stream of the ingest protocol. The kernel's facts identify the target, not its
+ * streams.
  *
- * Nothing here waits for the daemon, but eventpipe_feed_finish(): what is pushed is taken at once.
- * What the daemon has not acknowledged is kept, in memory and then in a file (FEED_LIMITS, and
- * worker-account.h for the files of all processes); while there is more, events are dropped, and
- * the daemon gets a gap. A daemon that is not there is looked for again.
+ * Only eventpipe_feed_finish() waits for the daemon; pushed bytes are taken at once. Unacknowledged
+ * events are kept, in memory and then in a file (FEED_LIMITS, and worker-account.h for the files of
+ * all processes). Beyond these limits, events are dropped, and the daemon gets a gap. The feed
+ * reconnects to a daemon that is away.
  *
- * The workers of one target feed one trace, one stream each: so the daemon knows that nothing more
- * comes from a worker that died.
+ * The workers of one target feed one trace, with one stream each, so the daemon knows that a dead
+ * worker sends nothing more.
  */
 
 #include "attach/backlog.h"
@@ -26,19 +26,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is kept of one process, unless there is a reason for other limits. */
+/* Default limits for one process. */
 #define FEED_LIMITS ((BacklogLimits){.memory = 4u << 20, .file = 256u << 20})
-/* The most that the file has instead: a size such as 1G, or 0. */
+/* Overrides the limit of the file: a size such as 1G, or 0. */
 #define FEED_LIMIT_VARIABLE "CLRSYM_SPILL_LIMIT"
 
 /*
- * Bytes of events that wait in memory for a listing to end, or for an older event: a listing of
- * half a million methods. With more, or when all workers of a holder have as much as they may
+ * Bytes of events in memory that wait for the end of a listing, or for an older event: enough for a
+ * listing of half a million methods. Beyond this, or the limit for all workers of a holder
  * (worker-account.h), the listing is given up.
  */
 #define FEED_MAX_WAITING (UINT64_C(192) << 20)
-/* What the session alone may have of them; a runtime promises every 10 MB that nothing older
- * comes. */
+/* The session's part of these bytes; a runtime writes a sequence point every 10 MB. */
 #define FEED_MAX_QUEUED (16u << 20)
 
 typedef struct EventPipeFeed EventPipeFeed;
@@ -47,76 +46,78 @@ typedef struct FeedTarget {
         ProcessKey process; /* in its own pid namespace */
         uint32_t uid;
         uint64_t start_ticks; /* in clock ticks since boot */
-        int64_t clock_ahead; /* ns: its CLOCK_MONOTONIC less ours, in a time namespace of its own */
+        int64_t clock_ahead;  /* ns: the target's CLOCK_MONOTONIC less ours, in a time namespace of
+                               * its own */
         int64_t clock_offset; /* realtime less CLOCK_MONOTONIC in ns; the same for all workers */
 } FeedTarget;
 
 /*
- * SINCE, in ns of CLOCK_MONOTONIC: when the session was open; no other worker of the target has the
- * same. INGEST is the path of the daemon's socket; copied.
+ * SINCE: ns of CLOCK_MONOTONIC when the session was opened, unique among the workers of the target.
+ * INGEST: path of the daemon's socket; copied.
  */
 EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
                                   const BacklogLimits *limits, uint64_t since);
-/* False: what the environment has is not a size. Then RET_LIMITS is FEED_LIMITS. */
+/* False with ERROR set: the environment variable is not a size. Then RET_LIMITS is FEED_LIMITS. */
 bool eventpipe_feed_find_limits(BacklogLimits *ret_limits, GError **error);
 
 /*
- * What is known of the process without its events, for one that is too short for its listing:
- * VERSION ("10.0.12") of its runtime, and its COMMAND line, which may be NULL. At most once, before
- * anything is pushed.
+ * Sends facts that need no events, for a process that exits before its listing: VERSION ("10.0.12")
+ * of its runtime, and its COMMAND line, which may be NULL. Call this at most once, before the first
+ * push.
  */
 void eventpipe_feed_put_runtime(EventPipeFeed *feed, const char *version, const char *command);
 
-/* What was not sent is lost. NULL is fine. */
+/* Drops unsent events. NULL is fine. */
 void eventpipe_feed_free(EventPipeFeed *feed);
 
-/* TOOK is called with each record from now on, whether or not the daemon gets it. */
+/* Calls TOOK for each record from now on, even if the daemon does not get it. */
 void eventpipe_feed_watch(EventPipeFeed *feed, void (*took)(void *data, const Record *record),
                           void *data);
 
-/* Takes N bytes of the session's stream. After an error bytes are passed over. */
+/* Takes N bytes of the session's stream. Ignores bytes after an error. */
 void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n);
 
-/* A listing begins; its bytes follow. It is sent once it has ended; if it is not whole, it is
- * dropped. */
+/* Begins a listing; its bytes follow. The listing is sent when it has ended, and dropped if it is
+ * incomplete. */
 void eventpipe_feed_begin_listing(EventPipeFeed *feed);
 void eventpipe_feed_push_listing(EventPipeFeed *feed, const uint8_t *bytes, size_t n);
-/* Returns true if it is sent. */
+/* True if the listing is sent. */
 bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole);
-/* Why the last listing was given up, or cannot be read; NULL: it was not. Owned by the feed. */
+/* Why the last listing was given up, or is unreadable; NULL: neither. Owned by the feed. */
 const GError *eventpipe_feed_listing_error(const EventPipeFeed *feed);
 
-/* Why the session's stream cannot be read on, or NULL; owned by the feed. */
+/* Why the session's stream is unreadable, or NULL; owned by the feed. */
 const GError *eventpipe_feed_error(const EventPipeFeed *feed);
-/* Everything before that time, ns, was given to the daemon, or waits for it. */
+/* ns: all events before were given to the daemon, or wait for it. */
 uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
-/* The time, ns, of the last event that came and is not before the horizon; 0: there is none. */
+/* ns: time of the last event that came, if it is not before the horizon; else 0. */
 uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed);
 
-/* True once for each time that the daemon turned out to have forgotten what it had acknowledged: it
- * was started again without a journal. */
+/* True once each time the daemon has forgotten acknowledged events, because it was restarted
+ * without a journal. */
 bool eventpipe_feed_take_forgotten(EventPipeFeed *feed);
 
-/* What its file may have together with those of other processes; SHARE is borrowed. */
+/* Limits the file together with those of other processes; SHARE is borrowed. */
 void eventpipe_feed_set_share(EventPipeFeed *feed, WorkerShare *share);
 
-/* Why the daemon does not take the events, or did not when it was asked last; NULL: it does, or was
- * not asked yet. Owned by the feed. */
+/* Why the daemon does not take the events, or did not at the last attempt; NULL: it does, or there
+ * was no attempt yet. Owned by the feed. */
 const char *eventpipe_feed_trouble(const EventPipeFeed *feed);
-/* The daemon has answered on this connection: it has a place for this feeder. */
+/* True if the daemon has answered on this connection, and has a place for this feeder. */
 bool eventpipe_feed_is_greeted(const EventPipeFeed *feed);
-/* Batches so far. */
+/* Number of committed batches. */
 uint64_t eventpipe_feed_n_committed(const EventPipeFeed *feed);
-/* The daemon has acknowledged the first N of them. */
+/* True if the daemon has acknowledged the first N batches. */
 bool eventpipe_feed_has(const EventPipeFeed *feed, uint64_t n);
 
-/* What to poll for. Returns the ms until eventpipe_feed_run() is due anyhow; -1: it is not. */
+/* Sets the descriptor to poll. Returns the ms until eventpipe_feed_run() is due in any case; -1:
+ * never. */
 int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd);
-/* Sends and receives what can be, and connects if it is time for that. */
+/* Sends and receives without waiting, and reconnects when that is due. */
 void eventpipe_feed_run(EventPipeFeed *feed);
 
 /*
- * The session's stream is over: sends the rest, and waits for the daemon to acknowledge it, for
- * LIMIT us at most.
+ * Call this after the end of the session's stream: sends the rest, and waits for the daemon's
+ * acknowledgement, for LIMIT us at most.
  */
 void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit);

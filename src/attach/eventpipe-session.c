@@ -10,8 +10,8 @@
 #include <time.h>
 
 #define PROVIDER "Microsoft-Windows-DotNETRuntime"
-/* Its one event that is wanted has a keyword of its own: what was inlined into a method. A runtime
- * emits it only if the program was started with DOTNET_RichDebugInfo=1. */
+/* The provider's keyword for one event: methods inlined into a method. A runtime emits it only if
+ * the program was started with DOTNET_RichDebugInfo=1. */
 #define PRIVATE          "Microsoft-Windows-DotNETRuntimePrivate"
 #define PRIVATE_KEYWORDS UINT64_C(0x40000)
 /*
@@ -25,7 +25,7 @@
 /* A session must name a provider; this one does not exist, so it switches nothing on. */
 #define NO_PROVIDER "clrsym"
 
-/* Its keywords are those that dotnet-trace gives it: its one event has none. */
+/* The sampler's keywords, as dotnet-trace sets them: its one event has no keyword. */
 #define SAMPLER          "Microsoft-DotNETCore-SampleProfiler"
 #define SAMPLER_KEYWORDS UINT64_C(0xf00000000000)
 #define SAMPLER_LEVEL    4
@@ -36,7 +36,7 @@
  */
 #define KEYWORDS       UINT64_C(0x60000a2098)
 #define KEYWORD_LOADER 0x8
-/* Collections. At a higher level, the runtime reports allocations with the same keyword. */
+/* Garbage collections. At a higher level, the runtime reports allocations with the same keyword. */
 #define KEYWORD_GC 0x1
 #define GC_LEVEL   4
 #define TICK_LEVEL 5
@@ -48,31 +48,31 @@
 #define KEYWORD_EXCEPTION  0x8000
 #define EXCEPTION_LEVEL    2
 
-/* What the runtime takes for a rundown if no keywords are given, and the settings of tiered
- * compilation, which no other event has. */
+/* The runtime's default keywords of a rundown, and the settings of tiered compilation, which no
+ * other event has. */
 #define RUNDOWN_KEYWORDS UINT64_C(0x1080020139)
 /*
- * Modules and precompiled methods. A session's own rundown comes after its events are off, so that
- * what was jitted in between would look like loads that were lost; and listing what is jitted can
- * harm the target. A rundown without it ends no code's life.
+ * Modules and precompiled methods. A session's own rundown follows when its events are off, so
+ * methods jitted in between would look like lost loads; and listing jitted methods can harm the
+ * target. A rundown without jitted methods ends no code's life.
  */
 #define PRECOMPILED_KEYWORDS UINT64_C(0x128)
 /* Loads of jitted code are verbose. */
 #define LEVEL 5
 
-/* A rundown without a byte for so long is stuck. */
+/* us after which a rundown without a new byte is stuck. */
 #define RUNDOWN_PATIENCE (30 * G_TIME_SPAN_SECOND)
-/* To stop a session that makes no rundown. */
+/* us for stopping a session without a rundown. */
 #define STOP_LIMIT (10 * G_TIME_SPAN_SECOND)
 
-/* Bytes; the rundown of the smallest program has a hundred times as many. */
+/* Minimum bytes of a complete rundown; the smallest program has a hundred times as many. */
 #define MIN_RUNDOWN 1024
 
 #define DRAIN_SIZE (64u << 10)
-/* Bytes that are drained before orders and deadlines are looked at again. */
+/* Bytes to drain before the next check of orders and deadlines. */
 #define MAX_DRAIN (4u << 20)
 
-/* From the one that costs the target least to the one that every runtime has. */
+/* In the order of preference: cheapest for the target first, supported by every runtime last. */
 static const struct {
         IpcCommand command;
         bool is_persistent;
@@ -88,8 +88,8 @@ uint64_t eventpipe_session_clock(void)
 }
 
 /*
- * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
- * to N_BYTES. False: that was the end.
+ * Reads the available bytes, with a limit in case the target writes as fast as we read, and adds
+ * their number to N_BYTES. False: end of the stream.
  */
 static bool eventpipe_drain(const EventPipeSession *session, uint64_t *n_bytes)
 {
@@ -125,8 +125,8 @@ static bool eventpipe_meanwhile(void *data)
 }
 
 /*
- * Sends a command on a connection of its own, which is returned, or -1. Frees REQUEST. OTHER is
- * drained meanwhile; NULL: there is no other session.
+ * Sends a command on a new connection, which is returned, or -1. Frees REQUEST. Drains OTHER
+ * meanwhile; NULL: no other session.
  */
 static int eventpipe_call(const Target *target, GByteArray *request, const EventPipeSession *other,
                           IpcReply *reply, GError **error)
@@ -145,7 +145,7 @@ static int eventpipe_call(const Target *target, GByteArray *request, const Event
         return fd_steal(&fd);
 }
 
-/* -1 with RET_CODE, the runtime's error code, or 0: it sent none. */
+/* -1 with RET_CODE set: the runtime's error code, or 0 if it sent none. */
 static int eventpipe_collect(const Target *target, const IpcCollect *collect,
                              const EventPipeSession *other, IpcReply *reply, uint64_t *ret_id,
                              uint32_t *ret_code, GError **error)
@@ -162,13 +162,13 @@ static int eventpipe_collect(const Target *target, const IpcCollect *collect,
         return -1;
 }
 
-/* The runtime is older than the command. */
+/* True if the runtime is older than the command. */
 static bool eventpipe_is_unknown(uint32_t code)
 {
         return code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING;
 }
 
-/* By the first command that the runtime has; that of WHAT is not used. */
+/* Uses the first command that the runtime supports; ignores the command in WHAT. */
 static bool eventpipe_open(const Target *target, const IpcCollect *what, const EventPipeSink *sink,
                            EventPipeSession *ret_session, GError **error)
 {
@@ -235,8 +235,7 @@ bool eventpipe_session_open_async(const Target *target, const EventPipeSink *sin
         return eventpipe_open(target, &ASYNC, sink, ret_session, error);
 }
 
-/* AllocationSampled came with .NET 10; before, and if the version is not known, GCAllocationTick.
- */
+/* AllocationSampled needs .NET 10. For older or unknown versions: GCAllocationTick. */
 static IpcProvider eventpipe_alloc_provider(const Target *target)
 {
         g_autofree char *version = eventpipe_runtime_version(target, /* error= */ NULL);
@@ -261,7 +260,7 @@ static IpcProvider eventpipe_samples_provider(const Target *target, EventPipeSam
         return (IpcProvider){SAMPLER, SAMPLER_KEYWORDS, SAMPLER_LEVEL};
 }
 
-/* Samples need stacks, which the oldest command switches on. */
+/* Samples need stacks, which the oldest command enables. */
 bool eventpipe_session_open_samples(const Target *target, EventPipeSamples samples,
                                     const EventPipeSink *sink, EventPipeSession *ret_session,
                                     GError **error)
@@ -291,16 +290,16 @@ bool eventpipe_session_stop_id(const Target *target, uint64_t id, const EventPip
                            port_set_refusal(reply, target, error));
 }
 
-/* A session that was asked to end. */
+/* A session that is being stopped. */
 typedef struct EventPipeStop {
         const EventPipeSession *session; /* borrowed */
-        int fd;                          /* of the session */
-        int reply_fd;                    /* of the request */
-        int other_fd;                    /* of a session that continues; -1: none */
+        int fd;                          /* the session's stream */
+        int reply_fd;                    /* connection of the request */
+        int other_fd;                    /* stream of a session that continues; -1: none */
         const EventPipeWait *wait;       /* borrowed or NULL */
         gint64 deadline;                 /* us of g_get_monotonic_time() */
-        bool has_ended;                  /* the session's stream has */
-        bool has_reply;                  /* the whole reply has come */
+        bool has_ended;                  /* the session's stream has ended */
+        bool has_reply;                  /* the reply is complete */
         uint64_t n_bytes;
 } EventPipeStop;
 
@@ -318,7 +317,7 @@ static bool eventpipe_stop_take_reply(EventPipeStop *stop, IpcReply *reply)
         return n > 0;
 }
 
-/* How long to poll, in ms; 0: the deadline has passed. */
+/* ms to poll; 0: the deadline has passed. */
 static int eventpipe_stop_left(const EventPipeStop *stop)
 {
         gint64 left = (stop->deadline - g_get_monotonic_time() + 999) / 1000;
@@ -326,7 +325,7 @@ static int eventpipe_stop_left(const EventPipeStop *stop)
         return (int)CLAMP(left, 0, RUNDOWN_PATIENCE / 1000);
 }
 
-/* True if the host wants no more of it. */
+/* True if the host interrupts the wait. */
 static bool eventpipe_stop_is_interrupted(const EventPipeStop *stop, GError **error)
 {
         if (!stop->wait->interrupt(stop->wait->data))
@@ -335,7 +334,8 @@ static bool eventpipe_stop_is_interrupted(const EventPipeStop *stop, GError **er
         return true;
 }
 
-/* The runtime writes the session's last bytes before it replies: both must be read at once. */
+/* Reads the stream and the reply together, because the runtime writes the session's last bytes
+ * before it replies. */
 static bool eventpipe_stop_wait(const Target *target, EventPipeStop *stop, IpcReply *reply,
                                 GError **error)
 {
@@ -385,7 +385,8 @@ static bool eventpipe_stop(const Target *target, const EventPipeSession *session
 
         if (fd < 0)
                 return false;
-        /* It is small: a new connection takes it whole, or the target has closed it. */
+        /* The request is small: a new connection accepts it whole, unless the target has closed it.
+         */
         if (send(fd, request->data, request->len, MSG_NOSIGNAL) != (ssize_t)request->len)
                 return port_set_hang_up(target, 0, error);
         if (!eventpipe_stop_wait(target, &stop, reply, error))
@@ -412,7 +413,7 @@ bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GEr
         return is_stopped;
 }
 
-/* Takes what comes of the session, and of the other one, for DURATION us. */
+/* Takes the bytes of the session and of the other one for DURATION us. */
 static bool eventpipe_stop_pass(EventPipeStop *stop, gint64 duration, GError **error)
 {
         const gint64 end = g_get_monotonic_time() + duration;
@@ -469,7 +470,7 @@ bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint
 
 /*
  * Opens a session without a provider, and stops it. WAIT->sink takes its stream. False with
- * RET_CODE, the runtime's error code if it refused to open one, or 0.
+ * RET_CODE set: the runtime's error code if it refused to open the session, or 0.
  */
 static bool eventpipe_open_and_stop(const Target *target, const IpcCollect *collect,
                                     const EventPipeWait *wait, uint64_t *ret_n_bytes,

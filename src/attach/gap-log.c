@@ -13,21 +13,21 @@
 #define PREFIX     "gap-"
 #define OLD_PREFIX "silent-"
 
-/* A guess: more than can be attached at a time. */
+/* A guess: more than the maximum number of attachments. */
 #define MAX_GAPS    4096
 #define PRUNE_EVERY 256
-/* For the daemon to acknowledge the gaps: it may be replaying its journal. */
+/* Seconds for the daemon to acknowledge the gaps: it may be replaying its journal. */
 #define ACK_S 60
-/* How long a holder without attachments waits for a daemon to return. */
+/* us for which a holder without attachments waits for a daemon to return. */
 #define STAY (3600 * G_TIME_SPAN_SECOND)
-/* How long a holder that ends waits for the daemon. */
+/* us for which a holder that exits waits for the daemon. */
 #define END_WAIT (G_TIME_SPAN_SECOND / 2)
 
 typedef struct LoggedGap {
         GapTarget target;
-        uint64_t begin, end; /* end UINT64_MAX: it is open */
-        bool is_reported;    /* the daemon has it as it is */
-        bool is_sent;        /* as it is, and not acknowledged yet */
+        uint64_t begin, end; /* end UINT64_MAX: the gap is open */
+        bool is_reported;    /* the daemon has the current values */
+        bool is_sent;        /* the current values were sent, and are not acknowledged yet */
         bool has_file;
 } LoggedGap;
 
@@ -40,7 +40,7 @@ struct GapLog {
         gint64 failed_since; /* in us of g_get_monotonic_time(); 0: the last report was acknowledged
                               */
         Backoff backoff;
-        guint timer; /* of the next report, or of the acknowledgement that is awaited */
+        guint timer; /* timer of the next report, or of the pending acknowledgement */
         void (*changed)(void *data);
         void *data;
 };
@@ -82,7 +82,7 @@ static bool gap_target_is_gone(const GapTarget *target)
         return !proc_stat_read(target->pid, &stat) || stat.start_ticks != target->start_ticks;
 }
 
-/* A gap that is reported, of a target that has ended, is of no use any more. */
+/* Removes reported gaps of targets that have ended. */
 static void gap_log_prune(GapLog *log)
 {
         guint i;
@@ -104,7 +104,7 @@ char *gap_log_file_ingest(const char *name, const char *text)
         return path && g_str_has_prefix(name, PREFIX) ? g_strchomp(g_strdup(path)) : NULL;
 }
 
-/* Takes a file that an earlier holder left; one that is damaged is removed. */
+/* Loads a file of an earlier holder; removes a damaged one. */
 static void gap_log_load(GapLog *log, const char *name)
 {
         g_autofree char *path = g_build_filename(log->directory, name, NULL), *text = NULL;
@@ -208,7 +208,7 @@ static gboolean on_no_answer(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* The daemon has all gaps that were sent and did not change since. */
+/* The daemon has acknowledged all gaps that were sent and did not change since. */
 static void gap_log_take_committed(GapLog *log)
 {
         guint i;
@@ -255,7 +255,7 @@ static void gap_log_on_gone(void *data)
         gap_log_retry_later(data, "it hung up");
 }
 
-/* Sends all gaps as one batch, on a connection that serves nothing else. */
+/* Sends all gaps as one batch, on a connection of their own. */
 static void gap_log_send(GapLog *log)
 {
         IngestClient *client = ingest_uplink_client(log->uplink);
@@ -277,7 +277,7 @@ static void gap_log_send(GapLog *log)
         ingest_uplink_send(log->uplink);
 }
 
-/* Reports what is to be reported, if a daemon listens. */
+/* Sends pending reports, if a daemon listens. */
 static void gap_log_report(GapLog *log)
 {
         static const IngestUplinkCalls CALLS = {gap_log_on_received, gap_log_on_gone};
@@ -294,7 +294,7 @@ static void gap_log_report(GapLog *log)
         gap_log_send(log);
 }
 
-/* Reports soon, but not from within a call. */
+/* Schedules a report, outside of the current call. */
 static void gap_log_schedule(GapLog *log)
 {
         if (!ingest_uplink_is_connected(log->uplink) && !log->timer)
@@ -356,7 +356,7 @@ const char *gap_log_ingest(const GapLog *log)
         return log->ingest;
 }
 
-/* The open gap of TARGET, or its empty one: a mere report that the target is held. */
+/* The open gap of TARGET; or its empty gap, which only reports that the target is held. */
 static LoggedGap *gap_log_find(const GapLog *log, const GapTarget *target, bool is_open)
 {
         guint i;
@@ -405,7 +405,7 @@ void gap_log_end(GapLog *log, const GapTarget *target, uint64_t end)
                 empty->begin = empty->end = end;
                 empty->is_sent = false;
         } else {
-                /* Another holder may have reported a gap that is still open for the daemon. */
+                /* For the daemon, a gap that another holder reported may still be open. */
                 gap_log_add(log, target, end, end);
         }
         gap_log_schedule(log);

@@ -2,18 +2,17 @@
 #pragma once
 
 /*
- * Gap log: the process gaps that the holder reports to the daemon, in which it held no session of a
- * target
+ * Gap log: reports process gaps to the daemon, in which the holder had no session of a target
  *
- * A gap has a file in the holder's directory until the daemon has it, and while it is open, so that
+ * A gap has a file in the holder's directory while it is open, and until the daemon has it, so that
  * a later holder continues with it:
  *
  *   gap-PID-START-BEGIN    "VPID PID_NS END REPORTED INGEST\n"
  *
  * START is in clock ticks since boot, BEGIN and END are in ns of CLOCK_MONOTONIC (END is 2^64 - 1
- * while the gap is open), REPORTED is 1 if the daemon has the gap as it is, and INGEST is the path
- * of its ingest socket. Earlier holders wrote "silent-" instead of "gap-", and no path; that is
- * read, too. While there is no daemon, reporting is tried again.
+ * while the gap is open), REPORTED is 1 if the daemon has the current values, and INGEST is the
+ * path of its ingest socket. Earlier holders wrote "silent-" instead of "gap-", and no path; such
+ * files are read, too. Without a daemon, reports are retried.
  */
 
 #include <glib.h>
@@ -30,31 +29,29 @@ typedef struct GapTarget {
         uint64_t pid_ns; /* inode of that namespace */
 } GapTarget;
 
-/* The path in TEXT, of the file NAME; the caller frees it. NULL: it is not such a file, or has
- * none.
- */
+/* The path of the ingest socket in TEXT, of the file NAME; the caller frees it. NULL: not a gap's
+ * file, or without a path. */
 char *gap_log_file_ingest(const char *name, const char *text);
 
 /*
- * Reads what an earlier holder of DIRECTORY left. INGEST is the path of the daemon's ingest socket;
- * both are copied. CHANGED is called when gap_log_is_pending() may have changed, never from within
+ * Loads the gaps of an earlier holder of DIRECTORY. INGEST: path of the daemon's ingest socket.
+ * Both are copied. CHANGED is called when gap_log_is_pending() may have changed, never from within
  * a call.
  */
 GapLog *gap_log_new(const char *directory, const char *ingest, void (*changed)(void *data),
                     void *data);
-/*
- * Waits up to half a second for gaps that can still be reported. Returns true if LOG is empty then.
- */
+/* Waits up to half a second for pending reports. Returns true if LOG is empty then. */
 bool gap_log_free(GapLog *log);
 /* The path of the daemon's ingest socket; owned by LOG. */
 const char *gap_log_ingest(const GapLog *log);
 
-/* From BEGIN on (ns of CLOCK_MONOTONIC), no session of TARGET is held, or possibly none. */
+/* Begins a gap at BEGIN (ns of CLOCK_MONOTONIC): from then on possibly no session of TARGET is
+ * held. */
 void gap_log_begin(GapLog *log, const GapTarget *target, uint64_t begin);
-/* A session of TARGET is held from END on. */
+/* Ends the gap at END: a session of TARGET is held from then on. */
 void gap_log_end(GapLog *log, const GapTarget *target, uint64_t end);
 
-/* True if it has no gap, neither one to report nor an open one. */
+/* True if the log has neither a pending nor an open gap. */
 bool gap_log_is_empty(const GapLog *log);
-/* True while a gap is to be reported to a daemon that answered before. */
+/* True while a report is pending for a daemon that answered before. */
 bool gap_log_is_pending(const GapLog *log);

@@ -12,17 +12,17 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* For a holder that was started to listen. */
+/* Retries until a new holder listens. */
 #define START_TRIES    1500
 #define START_RETRY_MS 20
-/* A holder that finds another one ends at once, and the other one may be about to end. */
+/* A holder that finds another one exits at once, and that one may be about to exit. */
 #define START_ATTEMPTS 3
 
-/* A rundown of a large process may take long, but not for ever. */
+/* ms; a rundown of a large process takes long. */
 #define ANSWER_MS  180000
 #define MAX_ANSWER (1u << 20)
 
-/* The connection; -1 without ERROR: nobody listens there. */
+/* Returns the connection; -1 without ERROR: no holder listens. */
 static int holder_ask_at(const char *directory, const Request *request, GError **error)
 {
         g_autofree char *control = holder_path_control(directory);
@@ -40,7 +40,7 @@ static void holder_child_setup(gpointer unused)
 {
         FD_AUTO int null = open("/dev/null", O_RDWR);
 
-        /* The holder outlives our terminal and our session. */
+        /* Detaches the holder from our terminal and session. */
         setsid();
         if (null >= 0)
                 dup2(null, STDIN_FILENO);
@@ -109,8 +109,8 @@ static int holder_find_or_start(const Request *request, bool is_starting, GError
 }
 
 /*
- * The daemon that the user has chosen, or has. Else it is the holder's own one, which its service
- * may have an option for. A path that is too long is not that of a socket.
+ * Sets the daemon that the user has chosen, or the user's own or the system's. Otherwise the holder
+ * uses its own, which its service may set. A path that is too long is no socket's.
  */
 static void request_set_ingest(Request *request)
 {

@@ -48,7 +48,7 @@ char *holder_path_to_ask(GError **error)
         g_autofree char *own = holder_path_own(NULL),
                         *control = own ? holder_path_control(own) : NULL;
 
-        /* The user's own holder goes first: it may hold processes that root's does not. */
+        /* The user's own holder comes first: it may hold processes that root's does not. */
         if (control && (runtime_variable("CLRSYM_HOLDER") || access(control, F_OK) == 0))
                 return g_steal_pointer(&own);
         if ((!own || holder_path_suits_daemon()) && access(SYSTEM "/" CONTROL, F_OK) == 0)

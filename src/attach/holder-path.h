@@ -12,7 +12,7 @@
 
 #include <glib.h>
 
-/* The directory of the holder to ask: the user's own, or root's if there is only that. NULL with
+/* The directory of the holder to ask: the user's own, or root's if only that exists. NULL with
  * ERROR set. */
 char *holder_path_to_ask(GError **error);
 /* The directory of a holder that we start. NULL with ERROR set. */

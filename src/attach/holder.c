@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 /*
- * Guesses; untuned. The last of all callers and attachments are reserved for root, and no other
- * user has more than a share of them.
+ * Guesses; untuned. The last callers and attachments are reserved for root, and every other user
+ * has a share.
  */
 #define MAX_CALLERS          1024
 #define RESERVED_CALLERS     128
 #define MAX_CALLERS_PER_USER 256
 #define MAX_DESTINATIONS     64
 
-#define CALLER_MS 10000 /* to send a request, and to take the reply */
-/* For the reply itself; less than a client waits for it, and more than a rundown may take. */
+#define CALLER_MS 10000 /* to send a request, and to receive the reply */
+/* For the reply itself: less than a client's timeout, and more than that of a rundown. */
 #define REPLY_MS 170000
 #define IDLE_S   10
 
@@ -45,7 +45,7 @@ struct Holder {
         /* The path of the port was printed, or given with --port, so runtimes can still connect,
          * and no other program would listen there: the holder does not end when it is idle. */
         bool is_port_wanted;
-        const Destination *port_for; /* borrowed: of runtimes that connect; NULL: the own daemon */
+        const Destination *port_for; /* borrowed: for runtimes that connect; NULL: the own daemon */
         bool is_port_handed_over;    /* the service manager starts us when a runtime connects */
         GPtrArray *destinations;     /* owned Destinations, the holder's own daemon first */
         GPtrArray *attachments;      /* owned Attachments */
@@ -66,12 +66,12 @@ typedef struct Caller {
         GString *output; /* owned */
         RequestVerb verb;
         Attachment *attachment; /* borrowed or NULL: the caller waits for it */
-        int64_t deadline_ms;    /* of that, in ms of the steady clock; 0: not set yet */
+        int64_t deadline_ms;    /* deadline of that, in ms of the steady clock; 0: not set yet */
         bool is_new;            /* this caller's request made the attachment */
         bool is_answered;
 } Caller;
 
-/* As reply_error() makes it. */
+/* In the form of reply_error(). */
 #define NO_MEMORY_ANSWER                                                                           \
         "{\"error\":{\"kind\":\"failed\",\"message\":\"clrsym-holder has no memory: try again\"}}"
 
@@ -92,7 +92,7 @@ static bool caller_may_see(const Caller *caller, uid_t uid)
         return user_is_privileged(caller->who.uid) || caller->who.uid == uid;
 }
 
-/* The daemon knows when events of a process were lost. It may order a rundown, and nothing else. */
+/* True if the daemon asks: it knows of lost events, and may order a rundown, nothing else. */
 static bool caller_may_order_rundown(const Caller *caller, const Request *request)
 {
         return caller->who.uid == caller->holder->daemon_uid && request->verb == REQUEST_RUNDOWN;
@@ -108,7 +108,7 @@ static const Destination *holder_port_destination(const Holder *holder)
         return holder->port_for ? holder->port_for : holder_own_destination(holder);
 }
 
-/* INGEST "": the holder's own daemon. NULL: nothing goes there yet. */
+/* INGEST "": the holder's own daemon. NULL: no such destination yet. */
 static Destination *holder_find_destination(const Holder *holder, const char *ingest)
 {
         guint i;
@@ -185,7 +185,7 @@ static void caller_answer_gone(Caller *caller, const AttachmentInfo *info)
                                                                              : "it was detached"));
 }
 
-/* Its session is held, or cannot be. If it fails now, it is tried again while there is time. */
+/* Resumes the runtime, whose session is held or has failed. Retries follow a failure. */
 static void holder_resume_runtime(Holder *holder, Attachment *attachment)
 {
         const AttachmentInfo *info = attachment_info(attachment);
@@ -200,7 +200,7 @@ static void on_change(Attachment *attachment, AttachmentChange change, void *dat
         Holder *holder = data;
         guint i;
 
-        /* From the end, because a caller that is answered may be removed. */
+        /* Backwards, because answering a caller may remove it. */
         for (i = holder->callers->len; i-- > 0;) {
                 Caller *caller = holder->callers->pdata[i];
 
@@ -261,7 +261,7 @@ static json_t *holder_limits(const Holder *holder, const Caller *caller)
         return json_pack("{so}", "limits", limits);
 }
 
-/* The daemon asks for whom it likes, and learns nothing by it. */
+/* The daemon may ask for any process, because the reply tells nothing. */
 static void caller_want_horizon(Caller *caller, const Request *request)
 {
         const Holder *holder = caller->holder;
@@ -327,8 +327,8 @@ static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char
 }
 
 /*
- * Where the events of a process go that CALLER attaches. Only the holder's own user chooses another
- * daemon: by the holder's rights, the worker would connect to any socket. NULL: CALLER is answered.
+ * The destination for a process that CALLER attaches; NULL: CALLER has an answer. Only the holder's
+ * own user may choose another daemon, because the worker connects with the holder's rights.
  */
 static Destination *caller_find_destination(Caller *caller, const char *ingest)
 {
@@ -354,7 +354,7 @@ static Destination *caller_find_destination(Caller *caller, const char *ingest)
         return found;
 }
 
-/* Runtimes that connect do not say for whom: the first one who asks for the port decides. */
+/* Runtimes that connect name no daemon: the first caller that asks for the port decides. */
 static void caller_give_port(Caller *caller, const char *ingest)
 {
         Holder *holder = caller->holder;
@@ -393,7 +393,7 @@ static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target,
         return attachment;
 }
 
-/* Without one for that daemon: what is held of it already is meant, for whichever daemon. */
+/* A detach, or a request about held processes, also finds an attachment for another daemon. */
 static Attachment *caller_find_attachment(const Caller *caller, const Request *request, pid_t pid,
                                           uint64_t start_ticks)
 {
@@ -497,7 +497,7 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
                 caller_obey(caller, &request);
 }
 
-/* Waits for the reply up to a deadline: the target decides when its runtime answers. */
+/* Waits for the reply up to a deadline, because the target decides when its runtime answers. */
 static int caller_run(Conversation *conversation, int64_t now_ms)
 {
         Caller *caller = (Caller *)conversation;
@@ -583,7 +583,7 @@ static unsigned holder_count_callers(const Holder *holder, uid_t uid)
         return n;
 }
 
-/* Hangs up on the first caller that has not sent its request yet. */
+/* Disconnects the first caller that has not sent its request yet. */
 static void holder_drop_idle_caller(Holder *holder)
 {
         guint i;
@@ -601,7 +601,7 @@ static void holder_drop_idle_caller(Holder *holder)
         }
 }
 
-/* Refuses a caller that is one too many. */
+/* Refuses a caller beyond the limit. */
 static void holder_check_caller(Holder *holder, Caller *caller)
 {
         const guint max = MAX_CALLERS - RESERVED_CALLERS;
@@ -635,10 +635,10 @@ static void on_accept(void *data, int fd)
         holder_update_idle(holder);
 }
 
-/* A runtime has connected by itself. If it may have no attachment, it goes on without. */
+/* A runtime has connected. If it exceeds the limit of attachments, it continues without one. */
 static void on_runtime(void *data, const ReverseRuntime *runtime)
 {
-        /* It waits, or has just begun: contexts that unload need not be looked for. */
+        /* The runtime waits, or has just begun: no search for unloading contexts is needed. */
         const AttachmentTarget target = {.pid = runtime->pid,
                                          .start_ticks = runtime->start_ticks,
                                          .uid = runtime->uid,
@@ -668,7 +668,7 @@ static void on_port_changed(void *data)
         holder_update_idle(data);
 }
 
-/* Attaches again what an earlier holder held for DESTINATION. Returns how many there are. */
+/* Attaches again the processes of an earlier holder for DESTINATION. Returns their number. */
 static unsigned holder_resume(Holder *holder, const Destination *destination)
 {
         g_autoptr(GDir) files = g_dir_open(destination->directory, 0, NULL);
@@ -761,7 +761,7 @@ Holder *holder_new(const char *directory, const char *port, const char *ingest, 
                 holder_free(holder);
                 return NULL;
         }
-        /* main() does not start with a size that is wrong. */
+        /* main() has checked the size. */
         spill_size_find(SPILL_TOTAL_VARIABLE, &max[WORKER_KEEPS_FILE], /* error= */ NULL);
         holder->limits.account = worker_account_new(max, holder->limits.max_attachments);
         if (!is_ingest_set)
@@ -785,7 +785,7 @@ void holder_free(Holder *holder)
         reverse_port_free(holder->port);
         holder->port = NULL;
         g_ptr_array_unref(holder->callers);
-        /* All at once, so that they end at the same time. */
+        /* All together, so that the sessions end in parallel. */
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
         for (i = 0; i < holder->destinations->len; i++)

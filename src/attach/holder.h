@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Holder: keeps attachments on behalf of clients, which ask for them at a control socket
+ * Holder: keeps attachments for clients, which send requests to a control socket
  *
- * A holder that runs as root may attach to every process, but does so only for the owner of the
- * process and for root. The daemon's user, if one is given, may also order rundowns of what is
- * attached.
+ * A holder that runs as root can attach to every process, but does so only for the owner of the
+ * process and for root. The daemon's user, if one is given, may also order rundowns of attached
+ * processes.
  */
 
 #include <glib.h>
@@ -15,7 +15,7 @@
 
 typedef struct Holder Holder;
 
-/* The sockets in its directory, by these names. */
+/* Names of the sockets in the holder's directory. */
 typedef enum HolderSocket {
         HOLDER_CONTROL,
         HOLDER_PORT, /* for runtimes: reverse-port.h */
@@ -25,11 +25,11 @@ typedef enum HolderSocket {
 extern const char *const HOLDER_SOCKETS[_HOLDER_SOCKET_MAX];
 
 /*
- * FDS are listening sockets that were handed over, or -1. PORT is the path of the socket for
- * runtimes; NULL: it is in DIRECTORY. INGEST is the path of the ingest socket of
- * its own daemon; IS_INGEST_SET: also of what an earlier holder attached for its own. DAEMON_UID is
- * the daemon's user; the holder's own if there is none. IDLE is called when nothing is held and no
- * gap is to be reported to a daemon that was there. NULL with ERROR set.
+ * FDS: listening sockets that were handed over, or -1. PORT: path of the socket for runtimes; NULL:
+ * in DIRECTORY. INGEST: path of the ingest socket of its own daemon; IS_INGEST_SET: it also gets
+ * the attachments of an earlier holder's own daemon. DAEMON_UID: the daemon's user, or the holder's
+ * own. IDLE is called when nothing is held and no gap is pending for a daemon that answered before.
+ * NULL with ERROR set.
  */
 Holder *holder_new(const char *directory, const char *port, const char *ingest, bool is_ingest_set,
                    uid_t daemon_uid, const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data),

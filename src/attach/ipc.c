@@ -12,25 +12,26 @@
 
 #define ANNOUNCEMENT "ADVR_V1" /* with its NUL */
 
-/* "10.0.12", or with a commit's hash after it; anything longer is not a version. */
+/* "10.0.12", or with a commit's hash after it; longer text is not a version. */
 #define MAX_VERSION 128
 
 /*
- * The runtime's buffer for a session, in MB. What does not fit is lost, which does not matter if
- * the stream is discarded. The runtime allocates it as needed; a rundown has to fit as a whole.
+ * The size of the runtime's buffer for a session, in MB. Events that do not fit are lost, which is
+ * harmless if the stream is discarded. The runtime allocates the buffer as needed; a rundown must
+ * fit as a whole.
  */
 #define BUFFER_MB       1
 #define READ_BUFFER_MB  256
 #define FORMAT_NETTRACE 1
 #define TO_STREAM       0
 
-/* Fields of the versions of the command besides buffer, format and providers, in this order. */
+/* Optional fields of the command's versions besides buffer, format and providers, in this order. */
 typedef enum IpcPart {
         PART_OUTPUT = 1,
         PART_RUNDOWN = 2,         /* u8 */
         PART_RUNDOWN_KEYWORD = 4, /* u64 */
         PART_STACKS = 8,
-        PART_FILTER = 16, /* of each provider */
+        PART_FILTER = 16, /* for each provider */
 } IpcPart;
 
 static const struct {
@@ -42,7 +43,8 @@ static const struct {
         {IPC_COLLECT_TRACING_5, PART_OUTPUT | PART_RUNDOWN_KEYWORD | PART_STACKS | PART_FILTER},
 };
 
-/* Events that are switched on with the wanted ones: memory of the JIT, lookups of entry points. */
+/* Useless events that the wanted keywords enable, too: memory of the JIT, lookups of entry points.
+ */
 static const uint32_t USELESS[] = {146, 160};
 
 static void ipc_put(GByteArray *out, uint64_t u, unsigned n)
@@ -51,7 +53,7 @@ static void ipc_put(GByteArray *out, uint64_t u, unsigned n)
         g_byte_array_append(out, (const uint8_t *)&u, n);
 }
 
-/* ASCII. */
+/* TEXT is ASCII. */
 static void ipc_put_string(GByteArray *out, const char *text)
 {
         size_t n = strlen(text) + 1, i;
@@ -80,8 +82,8 @@ static GByteArray *ipc_message_finish(GByteArray *out)
         return out;
 }
 
-/* Either all events but those of a list are written, or only those of an empty list. In both cases
- * the runtime switches all of them on. */
+/* Writes all events but those of a list, or only those of an empty list. In both cases the runtime
+ * enables all of them. */
 static void ipc_put_filter(GByteArray *out, bool is_read, size_t n)
 {
         size_t i;
@@ -92,7 +94,7 @@ static void ipc_put_filter(GByteArray *out, bool is_read, size_t n)
                 ipc_put(out, USELESS[i], 4);
 }
 
-/* N_USELESS: of its events, how many are known to be of no use. */
+/* N_USELESS: number of the provider's events known to be useless. */
 static void ipc_put_provider(GByteArray *out, const IpcCollect *collect,
                              const IpcProvider *provider, unsigned parts, size_t n_useless)
 {
@@ -235,7 +237,7 @@ static bool ipc_skip(const uint8_t **at, size_t *n_left, size_t n)
         return true;
 }
 
-/* The next string: its first unit, and the number of units without a NUL at the end. */
+/* Finds the next string: its first unit, and the number of units without the NUL. */
 static bool ipc_next_string(const uint8_t **at, size_t *n_left, const uint8_t **ret_units,
                             size_t *ret_n)
 {

@@ -24,8 +24,8 @@
 typedef enum IpcCommand {
         IPC_STOP_TRACING = 0x0201,
         IPC_COLLECT_TRACING_2 = 0x0203, /* .NET 5 */
-        IPC_COLLECT_TRACING_4 = 0x0205, /* .NET 9: stack traces can be left out */
-        IPC_COLLECT_TRACING_5 = 0x0206, /* .NET 10: so can events, by their ids */
+        IPC_COLLECT_TRACING_4 = 0x0205, /* .NET 9: can omit stack traces */
+        IPC_COLLECT_TRACING_5 = 0x0206, /* .NET 10: can omit events, by their ids */
         IPC_RESUME_RUNTIME = 0x0401,    /* .NET 5; only over the port that suspended it */
         IPC_PROCESS_INFO_2 = 0x0404,    /* .NET 6 */
 } IpcCommand;
@@ -36,18 +36,17 @@ typedef struct IpcProvider {
         uint32_t level;
 } IpcProvider;
 
-/* One EventPipe session. */
+/* The request for one EventPipe session. */
 typedef struct IpcCollect {
         IpcCommand command; /* one of IPC_COLLECT_TRACING_* */
         IpcProvider provider;
-        IpcProvider other; /* name NULL: there is none */
-        /* Make a rundown at the end. With IPC_COLLECT_TRACING_2 only: others need keywords for it.
-         */
+        IpcProvider other; /* name NULL: no second provider */
+        /* Make a rundown at the end. IPC_COLLECT_TRACING_2 only: the others use keywords. */
         bool has_rundown;
-        /* With IPC_COLLECT_TRACING_4 and 5: what a rundown at the end has; 0: none is made. */
+        /* IPC_COLLECT_TRACING_4 and 5: keywords of the rundown at the end; 0: no rundown. */
         uint64_t rundown_keywords;
-        /* Its stream is read: the runtime gets a large buffer, and leaves out only events that are
-         * of no use. Else the buffer is small, and it leaves out all that it can. */
+        /* The stream is read: the runtime gets a large buffer, and omits only useless events.
+         * Otherwise the buffer is small, and the runtime omits as much as it can. */
         bool is_read;
 } IpcCollect;
 
@@ -58,8 +57,8 @@ GByteArray *ipc_process_info_new(void);
 GByteArray *ipc_resume_new(void);
 
 /*
- * What a runtime writes first when it connects to a port: "ADVR_V1\0", a cookie that is equal in
- * all announcements of one runtime, u64 its pid in its own namespace, u16 zero.
+ * The announcement, a runtime's first bytes on a connection to a port: "ADVR_V1\0", a cookie that
+ * is equal in all announcements of one runtime, u64 its pid in its own namespace, u16 zero.
  */
 #define IPC_ANNOUNCEMENT_SIZE      34
 #define IPC_ANNOUNCEMENT_COOKIE_AT 8
@@ -74,9 +73,9 @@ typedef struct IpcReply {
 } IpcReply;
 
 void ipc_reply_clear(IpcReply *reply);
-/* How many bytes to read next, at most up to its end; 0: it is complete, or broken. */
+/* The number of bytes to read next, at most up to the reply's end; 0: complete, or broken. */
 size_t ipc_reply_wanted(const IpcReply *reply);
-/* Takes N bytes, at most as many as are wanted. */
+/* Takes N bytes, at most the wanted number. */
 void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n);
 
 typedef enum IpcResult {
@@ -92,16 +91,16 @@ enum {
         IPC_E_UNKNOWN_MAGIC = 0x80131386,
 };
 
-/* The result that a complete or broken reply reports. RET_CODE: the runtime's error, or 0. */
+/* The result of a complete or broken reply. RET_CODE: the runtime's error, or 0. */
 IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code);
-/* The version of a broken reply that is one of another version of this protocol, "2"; NULL: it is
- * not one. Borrowed from REPLY. */
+/* If a broken reply is of another version of this protocol, that version, "2"; else NULL. Borrowed
+ * from REPLY. */
 const char *ipc_reply_other_version(const IpcReply *reply);
-/* Each is false if the payload does not have that form. */
+/* Each function returns false if the payload does not have that form. */
 bool ipc_reply_get_session(const IpcReply *reply, uint64_t *ret_session);
 
 typedef struct IpcProcessInfo {
-        uint64_t pid;  /* as the process itself sees it */
+        uint64_t pid;  /* the process's pid in its own namespace */
         char *version; /* owned, printable ASCII: "10.0.12" */
 } IpcProcessInfo;
 

@@ -6,10 +6,10 @@
 #include <glib.h>
 #include <string.h>
 
-/* Compilations of one thread that have begun and not ended: more are not real. */
+/* Maximum number of unfinished compilations of one thread; a larger one is not real. */
 #define MAX_NESTED 64
 
-/* Threads that compile at a time: more are not real either. */
+/* Maximum number of threads that compile; a larger one is not real. */
 #define MAX_THREADS 1024
 
 typedef struct JitBegun {
@@ -66,7 +66,7 @@ static JitThread *jit_log_thread(JitLog *log, int32_t tid)
 
 static void jit_log_begin(JitThread *thread, const Record *record)
 {
-        /* The outermost of too many are those whose ends did not come. */
+        /* Drops the outermost compilation, whose end was lost. */
         if (thread->n == MAX_NESTED)
                 memmove(thread->begun, thread->begun + 1, --thread->n * sizeof(*thread->begun));
         thread->begun[thread->n++] = (JitBegun){record_u64(record, FIELD_MethodID), record->time};
@@ -81,7 +81,7 @@ static void jit_log_write(JitLog *log, const JitLogEntry *entry)
                         (int)target_threads_pid(log->numbers));
 }
 
-/* What began after it and has not ended was given up. */
+/* Drops unfinished compilations that began after RECORD's. */
 static void jit_log_end(JitLog *log, JitThread *thread, const Record *record)
 {
         const uint64_t method_id = record_u64(record, FIELD_MethodID);

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * JIT log: which thread of a target compiled what, and when
+ * JIT log: the compilations of a target's threads
  *
- * A worker writes it if the directory of its attachment's file has a directory `jit`, to a file of
- * the same name in there: JitLogEntries, in the machine's byte order, in the order of their ends.
- * It is for a program that samples threads and runs on the same machine (src/record).
+ * A worker writes the log if the directory of its attachment's file has a directory `jit`, to a
+ * file of the same name there: JitLogEntries, in the machine's byte order, ordered by their ends.
+ * The reader is a program on the same machine that samples threads (src/record).
  */
 
 #include "attach/target-threads.h"
@@ -15,22 +15,22 @@
 #include <stdint.h>
 
 #define JIT_LOG_DIRECTORY "jit"
-/* Bytes of one log, half a million compilations; what comes after that is left out. */
+/* Maximum size of a log in bytes, half a million compilations; later ones are dropped. */
 #define JIT_LOG_MAX_BYTES (UINT64_C(16) << 20)
 
-/* One compilation; compilations of one thread are nested, or apart. */
+/* One compilation. Compilations of one thread are nested, or do not overlap. */
 typedef struct JitLogEntry {
-        uint64_t begin, end; /* ns of CLOCK_MONOTONIC: the compilation began; the code was loaded */
-        uint64_t address;    /* of the code */
-        int32_t tid;         /* as perf has it: in our own pid namespace; 0: not known */
-        int32_t pid;         /* the same */
+        uint64_t begin, end; /* ns of CLOCK_MONOTONIC: begin of the compilation; load of the code */
+        uint64_t address;    /* address of the code */
+        int32_t tid;         /* thread id as perf has it: in our own pid namespace; 0: not known */
+        int32_t pid;         /* pid, likewise */
 } JitLogEntry;
 
 typedef struct JitLog JitLog;
 
-/* PATH: of the attachment's file. THREADS: borrowed. NULL: nobody wants a log. */
+/* PATH: the attachment's file. THREADS: borrowed. NULL: no log is wanted. */
 JitLog *jit_log_open(const char *path, TargetThreads *threads);
-/* Writes what is left. NULL is fine. */
+/* Writes the rest. NULL is fine. */
 void jit_log_close(JitLog *log);
 /* Takes the next record of the target. NULL is fine. */
 void jit_log_take(JitLog *log, const Record *record);

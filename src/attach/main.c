@@ -50,7 +50,7 @@ static int holder_main_fail(const char *message)
         return 1;
 }
 
-/* Without such a user, our own: it may do everything anyhow. */
+/* Without such a user, returns our own, which may do everything anyway. */
 static uid_t find_daemon_uid(void)
 {
         const struct passwd *user = arg_daemon_user ? getpwnam(arg_daemon_user) : NULL;
@@ -104,8 +104,9 @@ int main(int argc, char **argv)
                 holder_main_fail(error->message);
                 return 2;
         }
-        /* The daemon would take the events for those of another boot, and their processes for ended
-         * ones: after a pid is used again, the new program would get the old one's names. */
+        /* Without the boot id, the daemon would take the events for those of another boot, and
+         * their processes for ended ones: a program with a reused pid would get the old one's
+         * names. */
         boot_id = boot_id_read(&error);
         if (!boot_id)
                 return holder_main_fail(error->message);
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
                 return holder_main_fail(error->message);
         ingest = arg_ingest ? g_strdup(arg_ingest)
                             : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
-        /* Two for each attachment. */
+        /* Each attachment needs two descriptors. */
         fd_raise_limit();
         signal(SIGPIPE, SIG_IGN);
         /* A signal that comes before the loop runs is handled once it does. */

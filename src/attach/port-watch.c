@@ -14,10 +14,11 @@
 /* Bytes: a thousand events with short names. */
 #define READ_SIZE (32u << 10)
 
-/* Ports that are taken at a time: more are not made by programs that start. */
+/* Maximum number of ports taken at a time; programs that start make fewer. */
 #define MAX_MADE 256
 
-/* The runtime takes $TMPDIR, else /tmp. Both are watched: others may have another one. */
+/* The runtime uses $TMPDIR, else /tmp. Both are watched, because programs may have different ones.
+ */
 typedef enum PortDirectory {
         PORT_DIRECTORY_COMMON,
         PORT_DIRECTORY_OWN,
@@ -26,7 +27,7 @@ typedef enum PortDirectory {
 
 struct PortWatch {
         int fd;
-        int descriptors[_PORT_DIRECTORY_MAX]; /* of inotify; -1: it is not watched */
+        int descriptors[_PORT_DIRECTORY_MAX]; /* watch descriptors of inotify; -1: not watched */
         char *paths[_PORT_DIRECTORY_MAX];     /* owned or NULL */
         gint64 rest_end;                      /* us of g_get_monotonic_time() */
 };
@@ -81,7 +82,7 @@ static const char *port_watch_path(const PortWatch *watch, int descriptor)
         return NULL;
 }
 
-/* Files that are no sockets come in any number. */
+/* Anybody may make any number of files that are not sockets. */
 static void port_watch_take_name(const PortWatch *watch, const struct inotify_event *event,
                                  GArray *made)
 {
@@ -101,7 +102,7 @@ static void port_watch_take_name(const PortWatch *watch, const struct inotify_ev
         g_array_append_val(made, port);
 }
 
-/* False: some were lost. */
+/* False: events were lost. */
 static bool port_watch_take_events(const PortWatch *watch, const char *bytes, size_t n,
                                    GArray *made)
 {
@@ -127,7 +128,7 @@ bool port_watch_take(PortWatch *watch, GArray *made)
         bool is_whole = true;
         ssize_t n;
 
-        /* Files may be made as fast as their events are read. */
+        /* Files may be made as fast as we read their events, so the time for reads is limited. */
         while ((n = read(watch->fd, bytes, sizeof(bytes))) > 0) {
                 is_whole &= port_watch_take_events(watch, bytes, (size_t)n, made);
                 watch->rest_end = rest_end;

@@ -4,9 +4,9 @@
 /*
  * Port watch: notices at once that a .NET runtime has started
  *
- * A runtime makes the socket of its diagnostic port before it runs managed code, in the directory
- * for temporary files. Only our own is watched: programs in other mount namespaces, or with another
- * $TMPDIR, are found by a search of the processes.
+ * Before a runtime runs managed code, it makes the socket of its diagnostic port in the directory
+ * for temporary files. The watch sees our own directory only: a search finds programs in other
+ * mount namespaces, or with another $TMPDIR.
  */
 
 #include <glib.h>
@@ -15,26 +15,26 @@
 
 typedef struct PortWatch PortWatch;
 
-/* NULL: it cannot be watched, and searches alone have to do. */
+/* NULL: watching is impossible, and searches must suffice. */
 PortWatch *port_watch_new(void);
 /* NULL is fine. */
 void port_watch_free(PortWatch *watch);
 
-/* In ms. However many files are made, events are taken once in that time. */
+/* ms: minimum interval between two calls that take events, however many files are made. */
 #define PORT_WATCH_REST_MS 100
 
-/* Borrowed: readable when something was made in the directory. -1 of NULL, and within the rest
- * after events were taken. */
+/* Borrowed: readable when a file was made in the directory. -1 if WATCH is NULL, and during the
+ * rest after a take. */
 int port_watch_fd(const PortWatch *watch);
 
 /* A socket with the name of a port. */
 typedef struct PortMade {
-        pid_t pid; /* of the process that it is named for, in that one's pid namespace */
-        uid_t uid; /* the owner */
+        pid_t pid; /* pid in the socket's name, in the pid namespace of its process */
+        uid_t uid; /* owner of the socket */
 } PortMade;
 
 /*
- * Takes the events that wait. Appends to MADE, an array of PortMade, the ports that were made.
- * False: events were lost, or cannot be taken.
+ * Takes the waiting events, and appends new ports to MADE, an array of PortMade. False: events were
+ * lost, or are unreadable.
  */
 bool port_watch_take(PortWatch *watch, GArray *made);

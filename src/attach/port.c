@@ -18,13 +18,13 @@
 
 #define SUFFIX "-socket"
 
-/* In one directory: reading so many takes longer than anything else. */
+/* A directory with so many names takes most of the time. */
 #define MANY_NAMES 65536
-/* Between two tries, while a backlog is full or a socket refuses. */
+/* ms between two retries while a backlog is full or a socket refuses. */
 #define RETRY_MS 5
 /*
- * In us: for so long, a socket that refuses is tried again. A runtime that starts makes its socket
- * a moment before it listens; one that ends stops to listen a moment before its process has ended.
+ * us for which a refusing socket is retried. A starting runtime makes its socket a moment before it
+ * listens; an exiting one stops listening a moment before its process ends.
  */
 #define REFUSED_LIMIT G_TIME_SPAN_SECOND
 
@@ -35,7 +35,8 @@ static int ms_until(gint64 deadline)
         return (int)CLAMP(left, 0, G_MAXINT);
 }
 
-/* The target's temporary directory; links in it lead where they lead for the target. */
+/* Opens the target's temporary directory; links in it are resolved in the target's root directory.
+ */
 static int port_open_directory(const Target *target)
 {
         FD_AUTO int root = rootfs_open_root(target->info.host_pid);
@@ -44,11 +45,11 @@ static int port_open_directory(const Target *target)
 }
 
 /*
- * The users that a target acts as. Its socket is of one of them; or of root, if the target has
- * given up root's rights since.
+ * The user ids of a target. Its socket belongs to one of them, or to root if the target has dropped
+ * root's rights since.
  */
 typedef struct PortUsers {
-        uint32_t uids[4]; /* real, effective, saved, of files */
+        uint32_t uids[4]; /* real, effective, saved, file system */
         unsigned n;
 } PortUsers;
 
@@ -75,9 +76,9 @@ static bool port_users_have(const PortUsers *users, uint32_t uid)
 }
 
 /*
- * True if it is the target that listens at the other end. The number alone does not show that: one
- * who listened may have ended, its socket left to a child, and the target may have its number now;
- * or the target has ended, and another process has its number. Two that run have two numbers.
+ * True if the target listens at the other end. The pid alone does not prove that: the listener may
+ * have exited, with its socket left to a child, and its pid may be the target's now; or the target
+ * has exited, and another process has its pid. Two running processes have different pids.
  */
 static bool port_is_targets(int fd, const Target *target, const PortUsers *users)
 {
@@ -91,7 +92,8 @@ static bool port_is_targets(int fd, const Target *target, const PortUsers *users
         return process >= 0 && !proc_has_ended(process) && !target_has_ended(target);
 }
 
-/* Is it a socket that the target can have made? Anybody may have made any number of other files. */
+/* True if NAME is a socket that the target can have made. Other users may have made any number of
+ * files. */
 static bool port_may_be_name(int directory, const char *name, const PortUsers *users)
 {
         struct stat st;
@@ -160,20 +162,20 @@ bool port_set_unresponsive(const Target *target, GError **error)
         return false;
 }
 
-/* A search for the target's socket, and why no name led to the target. */
+/* A search for the target's socket, with the reasons of its failure. */
 typedef struct PortSearch {
         const Target *target; /* borrowed */
         PortUsers users;
         DIR *names; /* owned */
         gint64 deadline;
-        bool is_crowded; /* there was no time for all names, because they are many */
-        bool is_full;    /* a backlog is, or there is no time left */
+        bool is_crowded; /* the directory has too many names for the time limit */
+        bool is_full;    /* a backlog is full, or the time limit has passed */
         bool is_refused;
 } PortSearch;
 
 /*
- * A connection to the target by that name; -1: it does not lead there. IS_ITS_NAME: nobody else's
- * socket has it, so that it is tried also where the file system does not know owners.
+ * Connects to NAME; -1: it does not lead to the target. IS_ITS_NAME: only the target's socket has
+ * this name, so it is tried even if the file system does not know owners.
  */
 static int port_search_try(PortSearch *search, const char *name, bool is_its_name)
 {
@@ -184,7 +186,7 @@ static int port_search_try(PortSearch *search, const char *name, bool is_its_nam
 
         if (!is_owned && !is_its_name)
                 return -1;
-        /* The path of the directory itself can be longer than a socket's path can be. */
+        /* The path of the directory may exceed the length of a socket's path. */
         path = g_strdup_printf("/proc/self/fd/%d/%s", directory, name);
         fd = unix_connect(path, SOCK_NONBLOCK, /* wait_ms= */ 0);
         search->is_full |= fd == -EAGAIN && is_owned;
@@ -194,7 +196,7 @@ static int port_search_try(PortSearch *search, const char *name, bool is_its_nam
         return fd < 0 ? -1 : fd_steal(&fd);
 }
 
-/* In a time namespace of its own, the target's start is another number than it is here. */
+/* Searches all names, because a target in its own time namespace uses another start in its name. */
 static int port_search_directory(PortSearch *search)
 {
         g_autofree char *prefix =
@@ -219,7 +221,7 @@ static int port_search_directory(PortSearch *search)
         return fd;
 }
 
-/* Tries each name once; -1: none leads to the target. */
+/* Tries each name once; -1: no name leads to the target. */
 static int port_search_once(PortSearch *search)
 {
         g_autofree char *name =
@@ -254,7 +256,7 @@ static void port_search_set_error(const PortSearch *search, GError **error)
                 port_set_no_port(target, error);
 }
 
-/* Waits before another try. False: there is no reason for one. */
+/* Waits before a retry. False: a retry is useless. */
 static bool port_search_wait(const PortSearch *search, gint64 refused_end)
 {
         const gint64 end = search->is_full ? search->deadline : refused_end;

@@ -84,7 +84,7 @@ const char *process_filter_add(ProcessFilter *filter, const char *text)
         return NULL;
 }
 
-/* The text that rules of KIND look at: lines; the caller frees it. */
+/* The text to match with rules of KIND: lines; the caller frees it. */
 static char *process_text(pid_t pid, RuleKind kind)
 {
         size_t n = 0, i;

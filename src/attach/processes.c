@@ -10,16 +10,16 @@
 #include <string.h>
 
 /*
- * The runtime; and its memory for code, which is mapped a second time to be written to, unless
- * DOTNET_EnableWriteXorExecute=0: that shows where the runtime is part of a single-file program.
+ * The runtime; and its memory for code, which has a second, writable mapping unless
+ * DOTNET_EnableWriteXorExecute=0. That mapping reveals a runtime in a single-file program.
  */
 static const char RUNTIME[] = "/libcoreclr.so", DOUBLE_MAPPED[] = "/memfd:doublemapper";
 
-/* Bytes that are read at a time, and those before them in which a name can have begun. */
+/* Bytes of one read, and of the text kept before them, where a name may have begun. */
 #define READ_SIZE (64u << 10)
 #define KEPT      (sizeof(DOUBLE_MAPPED) - 1)
 
-/* Looks while it reads: a runtime that shows early saves the rest. */
+/* Searches during the read: an early match saves the rest. */
 static ProcessKind process_kind_by_maps(pid_t pid)
 {
         const gint64 deadline = g_get_monotonic_time() + PROCESSES_READ_LIMIT;
@@ -57,7 +57,7 @@ ProcessKind process_kind(pid_t pid, uid_t uid, const ProcessFilter *filter)
         kind = process_kind_by_maps(pid);
         if (kind == PROCESS_OTHER || (filter && process_filter_excludes(filter, pid, owner)))
                 return PROCESS_OTHER;
-        /* If the process still runs, its pid was that of no other process meanwhile. */
+        /* If the process still runs, no other process had its pid meanwhile. */
         return proc_has_ended(process) ? PROCESS_OTHER : kind;
 }
 

@@ -29,7 +29,7 @@ static const char *reply_state_name(const AttachmentInfo *info)
         return info->message ? "failed" : "attaching";
 }
 
-/* Why the code that it had is not listed; NULL: it is, or is to be. */
+/* Why the older code is not listed; NULL: it is, or will be. */
 static const char *reply_unlisted(const AttachmentInfo *info)
 {
         if (!info->is_unlisted)

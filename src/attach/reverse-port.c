@@ -10,20 +10,21 @@
 #include <string.h>
 
 /*
- * Guesses; untuned. Each runtime has one connection, and announces itself at once. A user's further
- * runtimes are resumed and hung up on; of a user's silent connections the oldest gives way.
+ * Guesses; untuned. Each runtime has one connection, and announces itself at once. Beyond a user's
+ * limit, runtimes are resumed and disconnected; of a user's silent connections the oldest is
+ * dropped.
  */
 #define MAX_LINES           2048
 #define MAX_LINES_PER_USER  512
 #define MAX_SILENT_PER_USER 128
 
-/* Processes that were resumed, before those that have ended are looked for; afterwards twice as
- * many as still run. */
+/* Number of resumed processes at which ended ones are removed; afterwards twice the number of those
+ * that run. */
 #define MIN_RESUMED 256
 
 #define ANNOUNCE_MS 10000 /* to send the announcement */
 
-/* What a user has of the port. */
+/* A user's connections. */
 typedef struct ReverseUser {
         unsigned n_lines;
         GQueue silent; /* of ReverseLine, linked by silent_link: the oldest first */
@@ -33,26 +34,26 @@ typedef struct ReverseUser {
 typedef struct ReverseLine {
         Conversation conversation;
         ReversePort *port;
-        Peer *peer;             /* owned */
-        uid_t caller;           /* as the kernel reports the connection */
-        ReverseUser *user;      /* borrowed: the caller's */
-        GList silent_link;      /* in user->silent; data NULL: it is not silent any more */
+        Peer *peer;        /* owned */
+        uid_t caller;      /* the user that the kernel reports for the connection */
+        ReverseUser *user; /* borrowed: that user */
+        GList silent_link; /* in user->silent; data NULL: the connection has announced itself */
         ReverseRuntime runtime; /* pid 0: the process is not known, or has ended */
         uint8_t input[IPC_ANNOUNCEMENT_SIZE];
         size_t n_input;
-        GByteArray *output;  /* owned: what is left to send */
-        int64_t deadline_ms; /* of its patience, in ms of the steady clock; 0: not set yet */
-        bool is_settled;     /* it is or was resumed */
+        GByteArray *output;  /* owned: unsent bytes */
+        int64_t deadline_ms; /* its deadline in ms of the steady clock; 0: not set yet */
+        bool is_settled;     /* being resumed, or resumed */
         bool is_over;
 } ReverseLine;
 
 struct ReversePort {
         Listener *listener; /* owned */
         GPtrArray *lines;   /* owned ReverseLines */
-        GHashTable *users;  /* uid -> owned ReverseUser, of those that have lines */
-        /* What was resumed and may still run: pid -> owned ReverseResumed, of one runtime each. */
+        GHashTable *users;  /* uid -> owned ReverseUser, while the user has lines */
+        /* Resumed runtimes that may still run: pid -> owned ReverseResumed. */
         GHashTable *resumed;
-        guint max_resumed; /* then those that have ended are looked for */
+        guint max_resumed; /* size of RESUMED at which ended processes are removed */
         ReversePortCalls calls;
 };
 
@@ -91,7 +92,7 @@ static bool line_was_resumed(const ReverseLine *line)
                memcmp(resumed->cookie, line_cookie(line), IPC_COOKIE_SIZE) == 0;
 }
 
-/* A process that runs another program since then has another cookie: the latest is kept. */
+/* Keeps the latest cookie: a process that has run another program since has another one. */
 static void line_note_resumed(const ReverseLine *line)
 {
         ReversePort *port = line->port;
@@ -154,7 +155,7 @@ static void line_take_announcement(ReverseLine *line)
         }
 }
 
-/* After the announcement come replies to commands, which do not matter. */
+/* Ignores replies to commands, which follow the announcement. */
 static void line_feed(Conversation *conversation, const uint8_t *bytes, size_t n)
 {
         ReverseLine *line = (ReverseLine *)conversation;
@@ -254,8 +255,8 @@ static const PeerRole LINE_ROLE = {
 };
 
 /*
- * Which process it is that has connected. It may have ended since, and its pid be another one's.
- * Where the kernel cannot report that, their users have to be equal: one that has no single user is
+ * Identifies the process that has connected. It may have ended since, and its pid be reused. If the
+ * kernel cannot report that, the users must be equal; a process without a single user counts as
  * root's.
  */
 static void line_identify(ReverseLine *line, int fd, const PeerCredentials *who)
@@ -282,7 +283,7 @@ static ReverseUser *reverse_port_user(ReversePort *port, uid_t uid)
         return user;
 }
 
-/* Who has the most silent connections. */
+/* The user with the most silent connections. */
 static ReverseUser *reverse_port_most_silent(const ReversePort *port)
 {
         ReverseUser *most = NULL;
@@ -296,7 +297,7 @@ static ReverseUser *reverse_port_most_silent(const ReversePort *port)
         return most;
 }
 
-/* One more connection, of USER, is coming. */
+/* Makes room for one more connection of USER. */
 static void reverse_port_make_room(const ReversePort *port, ReverseUser *user)
 {
         ReverseLine *oldest;

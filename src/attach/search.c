@@ -8,45 +8,45 @@
 
 #include <unistd.h>
 
-/* In us. After so long without a runtime, a process is taken for another program. */
+/* us after which a process without a runtime counts as another program. */
 #define YOUNG (10 * G_TIME_SPAN_SECOND)
-/* Between two looks at a process that is not young: a machine can have thousands. */
+/* us between two checks of a process that is not young, because a machine can have thousands. */
 #define LATER (5 * G_TIME_SPAN_SECOND)
 
 /*
- * To read what a user's processes have mapped takes a quarter of the time at most, over time, and
- * READ_CREDIT us at once, which is plenty for hundreds of ordinary processes that start together.
+ * Reading the mappings of a user's processes takes at most a quarter of the time in the long run,
+ * and READ_CREDIT us at once, which suffices for hundreds of ordinary processes that start
+ * together.
  */
 #define READ_SHARE  4
 #define READ_CREDIT G_TIME_SPAN_SECOND
 
-/* In us: after events were lost, processes are read again; not more often than that. */
+/* us: minimum interval between two re-reads of all processes after lost events. */
 #define RECOVER_INTERVAL (10 * G_TIME_SPAN_SECOND)
 
-/* A port opens within a tenth of a second, also on a busy machine. */
+/* A port opens within a tenth of a second, even on a busy machine. */
 #define MAX_TRIES 20
 
-/* A process that was met. */
+/* A known process. */
 typedef struct Met {
         uint64_t start_ticks;
         char *program;  /* owned: its executable; NULL: not known */
         gint64 since;   /* us of g_get_monotonic_time(): when it became this program, or started */
-        gint64 settled; /* the same: when it was looked at last, if it is found or not young; or 0
-                         */
-        gint64 next_read; /* the same: what it has mapped is not read again before */
-        uid_t owner;      /* when it was read last; -1: it was not */
+        gint64 settled; /* the same: last check, if it is found or not young; or 0 */
+        gint64 next_read; /* the same: earliest next read of its mappings */
+        uid_t owner;      /* user at the last read; -1: not read yet */
         unsigned look;
-        unsigned n_tries; /* to attach it */
+        unsigned n_tries; /* attempts to attach it */
         bool is_read;     /* the members above are known */
-        bool is_root;     /* or descends from one */
-        bool is_put_off;  /* it is to be read, also if it is not young any more */
+        bool is_root;     /* a root, or a descendant of one */
+        bool is_put_off;  /* to be read even when it is not young any more */
         bool is_found;
 } Met;
 
-/* Whose processes are read. */
+/* A user whose processes are read. */
 typedef struct SearchUser {
         gint64 paid_until; /* us of g_get_monotonic_time(): READ_SHARE times what was read */
-        bool is_slow;      /* which was reported */
+        bool is_slow;      /* and that was reported */
         bool is_hidden;    /* the same */
 } SearchUser;
 
@@ -67,7 +67,7 @@ static void met_free(void *data)
         g_free(met);
 }
 
-/* The one that is known of PID; a new one, if none is. */
+/* The known process PID; adds it if necessary. */
 static Met *search_met(Search *search, pid_t pid)
 {
         Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
@@ -101,7 +101,7 @@ void search_free(Search *search)
         g_free(search);
 }
 
-/* How long a process has run, in us. */
+/* us since the start of the process. */
 static gint64 process_age(const ProcStat *stat)
 {
         const uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -110,7 +110,7 @@ static gint64 process_age(const ProcStat *stat)
                (gint64)(stat->start_ticks * (uint64_t)G_TIME_SPAN_SECOND / second);
 }
 
-/* Another program in the same process, or another process, begins again: then true. */
+/* Starts again if the process runs another program, or is another process: returns true then. */
 static bool search_follow(const Search *search, Met *met, pid_t pid, const ProcStat *stat,
                           gint64 now)
 {
@@ -147,12 +147,12 @@ static SearchUser *search_user(Search *search, uid_t uid)
         return user;
 }
 
-/* May what it has mapped be read now? */
+/* True if its mappings may be read now. */
 static bool search_may_read(Search *search, const Met *met, SearchUser *user, gint64 now)
 {
         const SearchScope *scope = &search->scope;
 
-        /* Our own processes take time from nobody else. */
+        /* Reading our own processes costs no other user time. */
         if (met->owner == geteuid())
                 return true;
         if (now < met->next_read)
@@ -165,7 +165,7 @@ static bool search_may_read(Search *search, const Met *met, SearchUser *user, gi
         return false;
 }
 
-/* True if it is wanted. If it may not be read yet, it is put off. */
+/* True if the process is wanted. If its mappings may not be read yet, the read is postponed. */
 static bool search_read(Search *search, Met *met, pid_t pid)
 {
         const SearchScope *scope = &search->scope;
@@ -192,7 +192,7 @@ static bool search_read(Search *search, Met *met, pid_t pid)
         return kind == PROCESS_WANTED;
 }
 
-/* True if it is found now. */
+/* True if the process is found now. */
 static bool search_meet(Search *search, pid_t pid, gint64 now)
 {
         Met *met = search_met(search, pid);
@@ -260,7 +260,7 @@ uid_t search_owner(const Search *search, pid_t pid)
         return met ? met->owner : (uid_t)-1;
 }
 
-/* What was lost can have been a port of any process that is not found. */
+/* A lost event may have been the port of any process that is not found yet. */
 static void search_recover(Search *search)
 {
         const gint64 now = g_get_monotonic_time();
@@ -281,8 +281,8 @@ static void search_recover(Search *search)
         }
 }
 
-/* Anybody can name a process; its port is its user's or root's. The number may be that of another
- * namespace: then one look too many is taken. */
+/* Any user can choose the pid in the name, but the port belongs to the process's user or to root.
+ * If the pid is of another namespace, one read is wasted. */
 static bool search_take_port(Search *search, const PortMade *made)
 {
         Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(made->pid));

@@ -5,20 +5,20 @@
 
 #include <glib.h>
 
-/* In us. A look at /proc takes about 20 us for each thread: for a thread that is not known yet, and
- * to notice that another thread has the number of a known one. Looks for threads that may have
- * ended take a tenth of the time at most. */
+/* us. Reading /proc takes about 20 us for each thread; it is needed for an unknown thread, and to
+ * notice a reused thread id. Checks for reused ids take at most a tenth of the time. */
 #define MISS_INTERVAL  (20 * G_TIME_SPAN_MILLISECOND)
 #define MISS_SHARE     10
 #define CHECK_INTERVAL (5 * G_TIME_SPAN_SECOND)
-/* Known threads. With more, those that run are looked up again. */
+/* Maximum number of known threads. Beyond it, the running ones are looked up again. */
 #define MAX_THREADS (1u << 16)
 
 struct TargetThreads {
         ProcInfo process;
         GHashTable *numbers; /* int32_t in the target's namespace -> int32_t in ours */
-        gint64 next_miss;    /* us of g_get_monotonic_time(): not before, for an unknown thread */
-        gint64 next_check;   /* the same, for a known one */
+        gint64 next_miss;    /* us of g_get_monotonic_time(): earliest next look-up of an unknown
+                              * thread */
+        gint64 next_check;   /* the same, for a known thread */
 };
 
 TargetThreads *target_threads_new(const ProcInfo *process)
@@ -43,7 +43,7 @@ int32_t target_threads_pid(const TargetThreads *threads)
         return threads->process.host_pid;
 }
 
-/* NAME: of the thread's directory, its number in our namespace. */
+/* NAME: the thread's directory, its id in our namespace. */
 static void target_threads_take(TargetThreads *threads, const char *name)
 {
         const unsigned n_levels = threads->process.n_levels;
@@ -67,7 +67,7 @@ static void target_threads_read(TargetThreads *threads)
         g_autoptr(GDir) tasks = NULL;
         const char *name;
 
-        /* Another process may have the pid. */
+        /* Another process may have the pid now. */
         if (!proc_is_same_start(proc_start_time(threads->process.host_pid), threads->process.start))
                 return;
         tasks = g_dir_open(path, 0, NULL);

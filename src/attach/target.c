@@ -22,7 +22,7 @@
  * machine. */
 #define ENDING_MS 1000
 
-/* Mapped files, and what they show. */
+/* Mapped files that reveal a property. */
 static const struct {
         const char *name;
         size_t offset;
@@ -33,7 +33,7 @@ static const struct {
         {"/libicuuc.so.", offsetof(Target, has_icu)},
 };
 
-/* Variables that switch something off if they are 0; with the prefix DOTNET_ or COMPlus_. */
+/* Variables that disable a feature if they are 0; with the prefix DOTNET_ or COMPlus_. */
 static const struct {
         const char *name;
         size_t offset;
@@ -73,7 +73,7 @@ static const char *variable_without_prefix(const char *variable)
         return NULL;
 }
 
-/* As .NET reads a setting. */
+/* Parses a setting as .NET does. */
 static bool value_is(const char *value, bool wanted)
 {
         return !strcmp(value, wanted ? "1" : "0") ||
@@ -133,7 +133,7 @@ static bool target_set_no_process(pid_t pid, GError **error)
         return false;
 }
 
-/* Its maps or its environment could not be read, for ERROR_NUMBER. */
+/* The maps or the environment of the target are unreadable, for ERROR_NUMBER. */
 static bool target_set_unreadable(const Target *target, int error_number, GError **error)
 {
         switch (error_number) {
@@ -163,7 +163,7 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
                 return target_set_no_process(pid, error);
         target.start_ticks = stat.start_ticks;
         if (!proc_read(pid, &target.info)) {
-                /* It exists, but is in a namespace that we may not look into. */
+                /* The process exists, but in a namespace that we may not inspect. */
                 target.info.host_pid = pid;
                 if (!proc_uid(pid, &target.info.uid))
                         return target_set_no_process(pid, error);
@@ -177,7 +177,7 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
         target.directory = g_strdup("/tmp");
         target_take_maps(&target, maps);
         target_take_environment(&target, environment, n);
-        /* If it still runs, its pid was not given to another process meanwhile. */
+        /* If the process still runs, no other process had its pid meanwhile. */
         if (!proc_stat_read(pid, &stat) || stat.start_ticks != target.start_ticks ||
             target_has_ended(&target))
                 return target_set_no_process(pid, error);
@@ -242,7 +242,7 @@ bool target_is_packed(const Target *target)
 {
         FD_AUTO int host = -1;
 
-        /* The runtime of such a program is in its file, too. */
+        /* The program contains its runtime, too. */
         if (target->has_coreclr || target->has_mono)
                 return false;
         host = rootfs_open_program(target->info.host_pid);

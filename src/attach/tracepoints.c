@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #define CORECLR "/libcoreclr.so"
-/* plugins/tracepoints: connects the tracepoints that it finds. */
+/* plugins/tracepoints: connects the tracepoints in the process. */
 #define CURE "/libclrsym-tracepoints.so"
 
 const char *const TRACEPOINTS_LOST_REASON =
@@ -44,7 +44,7 @@ Tracepoints tracepoints_of_file(int fd)
         return found;
 }
 
-/* The line of MAPS that ends with the file NAME; NULL: none does. */
+/* The line of MAPS that ends with the file NAME; NULL: no such line. */
 static char *maps_find_line(const char *maps, const char *name)
 {
         const char *at, *begin, *end;
@@ -60,7 +60,7 @@ static char *maps_find_line(const char *maps, const char *name)
         return NULL;
 }
 
-/* The file PATH below ROOT, if it has that inode. */
+/* Opens the file PATH below ROOT, if it has that inode. */
 static int library_open(int root, const char *path, uint64_t inode)
 {
         FD_AUTO int found = root >= 0 ? rootfs_find(root, path) : -1;
@@ -83,7 +83,7 @@ Tracepoints tracepoints_of_process(pid_t pid, const char *maps)
                 return line ? TRACEPOINTS_UNKNOWN : TRACEPOINTS_NONE;
         root = rootfs_open_root(pid);
         fd = library_open(root, line + n, inode);
-        /* If only its root directory is another, the path is one of ours. */
+        /* If only its root directory is another one, the path is valid in ours. */
         if (fd < 0) {
                 own_root = rootfs_open_root(0);
                 fd = library_open(own_root, line + n, inode);

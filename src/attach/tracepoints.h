@@ -15,19 +15,19 @@
 
 typedef enum Tracepoints {
         TRACEPOINTS_UNKNOWN,   /* the library cannot be read */
-        TRACEPOINTS_NONE,      /* it has none */
-        TRACEPOINTS_CONNECTED, /* liblttng-ust-tracepoint finds them */
-        TRACEPOINTS_LOST,      /* it does not */
+        TRACEPOINTS_NONE,      /* the library has no tracepoints */
+        TRACEPOINTS_CONNECTED, /* liblttng-ust-tracepoint finds the tracepoints */
+        TRACEPOINTS_LOST,      /* it does not find them */
 } Tracepoints;
 
-/* Those of the library in FD, a regular file. */
+/* The state of the library in FD, a regular file. */
 Tracepoints tracepoints_of_file(int fd);
 
 /*
- * Those of the libcoreclr.so in MAPS, the text of /proc/PID/maps. CONNECTED also if our own library
- * is in the process, which connects them.
+ * The state of the libcoreclr.so in MAPS, the text of /proc/PID/maps. CONNECTED also if our own
+ * library, which connects the tracepoints, is in the process.
  */
 Tracepoints tracepoints_of_process(pid_t pid, const char *maps);
 
-/* What lost tracepoints mean, for messages: "its libcoreclr.so has ...". Static. */
+/* The effect of lost tracepoints, for messages: "its libcoreclr.so has ...". Static. */
 extern const char *const TRACEPOINTS_LOST_REASON;

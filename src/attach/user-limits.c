@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#define MAX_ATTACHMENTS  1024 /* unless the variable has another number */
+#define MAX_ATTACHMENTS  1024 /* used unless the variable has another number */
 #define MOST_ATTACHMENTS 65536
-/* One attachment in so many is reserved, and one in so many is a user's own share. */
+/* One attachment in RESERVED_PART is reserved, and one in USER_PART is the share of a user. */
 #define RESERVED_PART 8
 #define USER_PART     4
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Limits: how many attachments, and how many bytes that wait, a user's processes may have
+ * Limits: the attachments and the waiting bytes of a user's processes
  *
- * The last of all attachments are reserved for root, and no other user has more than a share.
+ * The last attachments are reserved for root, and every other user has a share.
  */
 
 #include "attach/worker-account.h"
@@ -13,16 +13,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The environment variable with the number of attachments. */
+/* The environment variable with the maximum number of attachments. */
 #define LIMIT_VARIABLE "CLRSYM_MAX_ATTACHMENTS"
 
 typedef struct Limits {
         const GPtrArray *attachments; /* borrowed: Attachments */
         unsigned max_attachments;
-        WorkerAccount *account; /* owned by the holder; NULL: none is kept */
+        WorkerAccount *account; /* owned by the holder; NULL: no account */
 } Limits;
 
-/* Reads the variable. False with ERROR set: it is not a number that may be. */
+/* Reads the variable. False with ERROR set: its value is not a valid number. */
 bool limits_read(Limits *limits, GError **error);
 
 /* True: root, or the holder's own user. */
@@ -31,9 +31,9 @@ bool user_is_privileged(uid_t uid);
 /* Attachments of the processes of UID. */
 unsigned limits_count(const Limits *limits, uid_t uid);
 /*
- * How many attachments the processes of UID may have, if CALLER attaches one more of them. Those
- * that root attaches for a user are no more than what is left for all others: so there is a place
- * for each further user. The reserve is for root's own processes.
+ * The maximum number of attachments of UID's processes, if CALLER attaches one more of them. Root's
+ * attachments for a user never exceed the rest for all others, so each further user gets a place.
+ * The reserve is for root's own processes.
  */
 unsigned limits_attachments(const Limits *limits, uid_t caller, uid_t uid);
 

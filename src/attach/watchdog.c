@@ -8,14 +8,15 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* Untuned: a worker on a busy machine has turns that are closer together. */
+/* Untuned: the turns of a worker on a busy machine are closer together. */
 #define MAX_LATE 3
 
 struct Watchdog {
-        _Atomic uint64_t *counter; /* a mapping that is shared with the worker */
+        _Atomic uint64_t *counter; /* memory shared with the worker */
         int stream;                /* -1: none yet */
         uint64_t n_taken;          /* at the last check */
-        unsigned n_late;           /* checks since it took something, or since nothing waited */
+        unsigned n_late;           /* checks since the worker read something, or since no bytes
+                                    * waited */
 };
 
 Watchdog *watchdog_new(void)

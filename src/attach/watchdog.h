@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Watchdog: finds a worker that does not read its session, though bytes wait there
+ * Watchdog: detects a worker that does not read its session although bytes wait
  *
- * A target cannot end before its runtime has written what it has buffered. The holder has a copy of
- * the session's socket, only to look at it and to shut it down, and the worker counts in memory of
- * both what it takes. So the holder sees that a worker is late, whatever the reason is: it may be
- * stopped, traced, in an endless loop, or in a system call that hangs.
+ * A target cannot exit before its runtime has written its buffers. The holder has a copy of the
+ * session's socket, only to check it and to shut it down, and the worker counts the bytes that it
+ * reads in shared memory. So the holder detects a late worker for any reason: it may be stopped,
+ * traced, in an endless loop, or in a system call that hangs.
  */
 
 #include <stdatomic.h>
@@ -19,16 +19,16 @@ typedef struct Watchdog Watchdog;
 /* Seconds between two calls of watchdog_check(). */
 #define WATCHDOG_INTERVAL_S 1
 
-/* To be called before the worker is forked. NULL: there is no memory. */
+/* Call this before forking the worker. NULL: out of memory. */
 Watchdog *watchdog_new(void);
 /* NULL is fine. */
 void watchdog_free(Watchdog *watchdog);
 
-/* Where the worker counts the bytes that it takes. */
+/* The counter of the bytes that the worker reads. */
 _Atomic uint64_t *watchdog_counter(const Watchdog *watchdog);
 /* Takes over STREAM, a copy of the session's socket. */
 void watchdog_watch(Watchdog *watchdog, int stream);
-/* True: for some intervals now bytes have waited, and the worker has taken none. */
+/* True if bytes have waited for some intervals, and the worker has read none. */
 bool watchdog_check(Watchdog *watchdog);
-/* The runtime can write no more, and does not wait any longer. */
+/* Shuts the socket down: the runtime can write no more, and stops waiting. */
 void watchdog_shut(const Watchdog *watchdog);

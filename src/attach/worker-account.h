@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Worker account: bytes that the workers of one holder keep, together and for each user
+ * Worker account: bytes that the workers of one holder keep, in total and for each user
  *
- * A worker keeps what its daemon has not taken, in a file of its own (backlog.h), and in memory
- * what a listing or an older event has to come before (eventpipe-feed.h). The account is memory
- * that all workers share: each writes what it keeps itself, and reads what the others do before it
- * keeps more. All processes of one user have half of what all processes have.
+ * A worker keeps events that its daemon has not taken in a file (backlog.h), and events that must
+ * follow a listing or an older event in memory (eventpipe-feed.h). All workers share the memory of
+ * the account: each writes its own number, and reads the others' before it keeps more. The limit of
+ * one user is half of the total.
  */
 
 #include <glib.h>
@@ -30,8 +30,8 @@ typedef enum WorkerKeep {
 #define WORKER_MEMORY_TOTAL (UINT64_C(512) << 20)
 
 /*
- * The size that the environment has in VARIABLE replaces *SIZE, which stays if there is none. False
- * with ERROR set: that is not a size, and *SIZE stays.
+ * Replaces *SIZE by the size in the environment's VARIABLE, if that is set. False with ERROR set:
+ * the variable is not a size, and *SIZE stays.
  */
 bool spill_size_find(const char *variable, uint64_t *size, GError **error);
 
@@ -41,32 +41,33 @@ typedef struct WorkerAccount WorkerAccount;
 typedef struct WorkerShare {
         const WorkerAccount *account;
         _Atomic uint64_t n_bytes[_WORKER_KEEP_MAX];
-        uid_t uid;    /* of its target */
-        bool is_used; /* else it belongs to no attachment; the holder alone looks */
+        uid_t uid;    /* user of its target */
+        bool is_used; /* false: no attachment uses the share; only the holder reads this */
 } WorkerShare;
 
 typedef enum WorkerRoom {
         WORKER_ROOM,       /* there is room */
-        WORKER_TOTAL_FULL, /* all workers together keep as much as they may */
-        WORKER_USER_FULL,  /* those of the user's processes do */
+        WORKER_TOTAL_FULL, /* all workers together have reached their limit */
+        WORKER_USER_FULL,  /* the user's processes have reached theirs */
 } WorkerRoom;
 
-/* MAX bytes for all workers, of which there are N_SHARES at most. NULL: there is no memory. */
+/* MAX: limits in bytes for all workers, at most N_SHARES. NULL: out of memory. */
 WorkerAccount *worker_account_new(const uint64_t max[_WORKER_KEEP_MAX], size_t n_shares);
-/* NULL is fine. Workers keep theirs. */
+/* NULL is fine. Workers keep their mappings. */
 void worker_account_free(WorkerAccount *account);
 
 uint64_t worker_account_max(const WorkerAccount *account, WorkerKeep keep);
 /* Bytes that all workers keep; those of processes of UID, if it is not NULL. */
 uint64_t worker_account_n_bytes(const WorkerAccount *account, WorkerKeep keep, const uid_t *uid);
 
-/* A share for a worker of a process of UID; borrowed. NULL: all are used, or ACCOUNT is NULL. */
+/* A share for a worker of a process of UID; borrowed. NULL: all shares are used, or ACCOUNT is
+ * NULL. */
 WorkerShare *worker_share_open(WorkerAccount *account, uid_t uid);
-/* The worker has ended, and with it what it kept. NULL is fine. */
+/* The worker has ended, and keeps nothing. NULL is fine. */
 void worker_share_clear(WorkerShare *share);
 void worker_share_close(WorkerShare *share);
 
-/* Whether the worker of SHARE may keep N bytes more. NULL: it may. */
+/* WORKER_ROOM if the worker of SHARE may keep N bytes more; always for NULL. */
 WorkerRoom worker_share_room(const WorkerShare *share, WorkerKeep keep, uint64_t n);
-/* The worker keeps N bytes now. NULL is fine. */
+/* Sets the bytes that the worker keeps. NULL is fine. */
 void worker_share_set(WorkerShare *share, WorkerKeep keep, uint64_t n);

@@ -18,78 +18,78 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-/* Bytes that a worker keeps once it had them. */
+/* Bytes of memory that a worker does not give back to the kernel. */
 #define KEPT_MEMORY (1 << 20)
-/* Bytes of data that a worker may have: FEED_MAX_WAITING, the room of tables that grow, and the
- * holder's own. */
+/* Limit in bytes of a worker's data: FEED_MAX_WAITING, growing tables, and the holder's own data.
+ */
 #define WORKER_MAX_MEMORY (UINT64_C(768) << 20)
-/* Between two looks of an orphan at the attachment's file. */
+/* ms between two checks of the attachment's file by an orphan. */
 #define ORPHAN_MS 500
-/* In us: for the daemon to acknowledge the last events. */
+/* us for the daemon to acknowledge the last events. */
 #define FINISH_LIMIT (5 * G_TIME_SPAN_SECOND)
-/* In us: for an orphan to end; it has to stop its session, and its FINISH_LIMIT. */
+/* us for an orphan to end: it stops its session, and waits for its FINISH_LIMIT. */
 #define ORPHAN_LIMIT (15 * G_TIME_SPAN_SECOND)
 /*
- * In us, between two pings; and the number of pings at most. The first ping usually brings the
- * horizon.
+ * us between two pings; and the maximum number of pings. The first ping usually brings the horizon.
  */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
-/* In us: for the daemon to acknowledge a rundown; then the holder learns what it waits for. */
+/* us for the daemon to acknowledge a rundown; then the holder learns the reason of the delay. */
 #define FED_LIMIT (5 * G_TIME_SPAN_SECOND)
-/* In us, between two pings for different times. */
+/* us between two pings for different times. */
 #define PING_PAUSE (200 * G_TIME_SPAN_MILLISECOND)
 /*
- * In us. A busy runtime writes ten times a second, and confirms what it wrote before. If it is
- * silent for longer, a ping confirms its last events.
+ * us. A busy runtime writes ten times a second, and confirms its earlier writes. If it is silent
+ * for longer, a ping confirms its last events.
  */
 #define BURST_PAUSE (150 * G_TIME_SPAN_MILLISECOND)
 
-/* What the daemon is to have before the process counts as attached. */
+/* The events that the daemon must have before the process counts as attached. */
 typedef struct FedMark {
-        uint64_t time;      /* ns: of the last event that belongs to it; 0: nothing is awaited */
-        uint64_t n_batches; /* all up to that time is in so many; 0: it is not in batches yet */
-        gint64 deadline;    /* us of g_get_monotonic_time() */
-        bool is_reported;   /* that the daemon does not have it yet */
+        uint64_t time; /* ns: time of the last of these events; 0: none are awaited */
+        uint64_t
+                n_batches; /* number of batches that contain them; 0: they are not in batches yet */
+        gint64 deadline;   /* us of g_get_monotonic_time() */
+        bool is_reported;  /* the holder knows that the daemon lacks them */
 } FedMark;
 
-/* Why a worker stops serving. */
+/* The reason why a worker stops serving. */
 typedef enum WorkerEnd {
         WORKER_GOES_ON,
         WORKER_MUST_QUIT,
-        WORKER_IS_MUTE,   /* a report could not be sent, though the holder lives */
+        WORKER_IS_MUTE,   /* a report could not be sent, although the holder runs */
         WORKER_IS_ORPHAN, /* the holder has died */
         WORKER_IS_DONE,   /* the session is over or damaged, or the target has ended */
 } WorkerEnd;
 
 typedef struct Worker {
-        int fd; /* to the holder */
+        int fd; /* socket to the holder */
         Target target;
-        EventPipeSession session; /* fd -1: none */
-        EventPipeWait wait;       /* of a rundown; interrupt_fd -1 once the holder has died */
+        EventPipeSession session; /* fd -1: no session */
+        EventPipeWait wait;       /* for a rundown; interrupt_fd -1 after the holder's death */
         char *version;            /* owned or NULL */
         WorkerEnd end;
-        bool wants_rundown; /* one was ordered, or none was made yet */
-        AttachVia via;      /* LTTNG or EVENTPIPE; ANY: not decided yet */
-        AttachList list;    /* of that rundown */
-        AttachList rule;    /* of those that nobody ordered for this process */
+        bool wants_rundown; /* a rundown was ordered, or none was made yet */
+        AttachVia via;      /* LTTNG or EVENTPIPE; ANY: not chosen yet */
+        AttachList list;    /* rule of that rundown */
+        AttachList rule;    /* rule of rundowns without an order for this process */
 
-        /* For the events to come by EventPipe; else NULL and unused. */
+        /* With EVENTPIPE; else NULL and unused. */
         EventPipeFeed *feed;    /* owned */
-        bool has_begun;         /* the session: see worker_has_begun() */
-        bool is_early;          /* it was reported that it has not */
-        uint64_t early;         /* ns: when */
+        bool has_begun;         /* the session has begun: see worker_has_begun() */
+        bool is_early;          /* a report said that it has not begun */
+        uint64_t early;         /* ns: time of that report */
         TargetThreads *threads; /* owned */
-        JitLog *jit_log;        /* owned; NULL: nobody wants one */
+        JitLog *jit_log;        /* owned; NULL: no log is wanted */
         CollectionSession collections;
-        bool wants_flush; /* of COLLECTIONS: one was ordered */
+        bool wants_flush; /* a flush of COLLECTIONS was ordered */
         EventPipeSink sink, listing_sink;
-        int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
-        gint64 orphan_deadline; /* us of g_get_monotonic_time(): for no longer */
+        int orphan;             /* pidfd: a rundown waits for its exit; -1: no orphan */
+        gint64 orphan_deadline; /* us of g_get_monotonic_time(): end of that wait */
         FedMark fed;
-        gint64 last_bytes;           /* of the session: us of g_get_monotonic_time() */
-        uint64_t wanted_horizon;     /* ns: somebody waits for it; 0: nobody */
-        unsigned n_pings;            /* for that */
+        gint64 last_bytes;           /* us of g_get_monotonic_time(): last read of the session */
+        uint64_t wanted_horizon;     /* ns: horizon that a client waits for; 0: none */
+        unsigned n_pings;            /* pings for that horizon */
         gint64 last_ping, next_ping; /* us of g_get_monotonic_time() */
 } Worker;
 
@@ -143,7 +143,7 @@ ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
         return n;
 }
 
-/* With a copy of STREAM, unless that is -1. */
+/* Sends a report with a copy of STREAM; STREAM -1: without. */
 static ssize_t worker_report_send(int fd, const WorkerReport *report, int stream)
 {
         WorkerControl control = {.header = {.cmsg_len = CMSG_LEN(sizeof(stream)),
@@ -160,7 +160,7 @@ static ssize_t worker_report_send(int fd, const WorkerReport *report, int stream
         return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-/* The holder watches the socket of a session that must be read all the time. */
+/* A session that must be read all the time: the holder watches its socket. */
 static int worker_stream(const Worker *worker, const WorkerReport *report)
 {
         return report->event == WORKER_HELD && !worker->session.is_persistent ? worker->session.fd
@@ -168,8 +168,8 @@ static int worker_stream(const Worker *worker, const WorkerReport *report)
 }
 
 /*
- * If the holder has died, that shows when orders are read. If it lives and does not get the report,
- * it would wait for one: the worker ends, and the holder starts another.
+ * If the holder has died, the next read of orders shows that. If it runs and the report fails, it
+ * would wait forever: the worker ends, and the holder starts another one.
  */
 static void worker_send(Worker *worker, const WorkerReport *report)
 {
@@ -197,13 +197,13 @@ static void worker_send_error(Worker *worker, const GError *error)
 
 static void worker_want_rundown(Worker *worker, AttachList list)
 {
-        /* What was ordered for this process is not taken back by a rule. */
+        /* A rule does not revoke an order for this process. */
         if (!worker->wants_rundown || list == ATTACH_LIST_ALWAYS)
                 worker->list = list;
         worker->wants_rundown = true;
 }
 
-/* The horizon passes TIME soon, also if the target emits nothing. */
+/* Makes the horizon pass TIME soon, even if the target emits nothing. */
 static void worker_want_horizon(Worker *worker, uint64_t time)
 {
         worker->wanted_horizon = time;
@@ -211,7 +211,7 @@ static void worker_want_horizon(Worker *worker, uint64_t time)
         worker->next_ping = worker->last_ping + PING_PAUSE;
 }
 
-/* The holder learns when the daemon has everything up to TIME. */
+/* Reports to the holder when the daemon has all events up to TIME. */
 static void worker_await_fed(Worker *worker, uint64_t time)
 {
         if (worker->feed)
@@ -219,7 +219,7 @@ static void worker_await_fed(Worker *worker, uint64_t time)
                         (FedMark){.time = time, .deadline = g_get_monotonic_time() + FED_LIMIT};
 }
 
-/* Why the daemon does not have what is awaited; NULL: it is too early to say. */
+/* Why the daemon lacks the awaited events; NULL: too early to tell. */
 static char *worker_fed_trouble(const Worker *worker)
 {
         const char *trouble = eventpipe_feed_trouble(worker->feed);
@@ -247,7 +247,7 @@ static void worker_check_fed(Worker *worker)
         if (fed->n_batches && eventpipe_feed_has(worker->feed, fed->n_batches)) {
                 fed->time = 0;
                 worker_send(worker, &report);
-                /* The listing was the most that it has in memory, perhaps for hours. */
+                /* The listing was the largest use of memory, perhaps for hours. */
                 malloc_trim(0);
                 return;
         }
@@ -259,7 +259,7 @@ static void worker_check_fed(Worker *worker)
         worker_send(worker, &report);
 }
 
-/* Takes the orders that have come. True: what the worker does is to stop. */
+/* Takes the available orders. True: the current work must stop. */
 static bool worker_take_orders(void *data)
 {
         Worker *worker = data;
@@ -285,7 +285,7 @@ static bool worker_take_orders(void *data)
         return worker->end == WORKER_MUST_QUIT;
 }
 
-/* When a ping is to confirm the events that came last, in us; G_MAXINT64: it need not. */
+/* us: when a ping is due to confirm the last events; G_MAXINT64: never. */
 static gint64 worker_burst_end(const Worker *worker)
 {
         const uint64_t waiting = worker->feed ? eventpipe_feed_waiting(worker->feed) : 0;
@@ -309,11 +309,11 @@ static void worker_ping(Worker *worker)
 }
 
 /*
- * A runtime that is starting has a list of the sessions that are to begin once it has started, by
- * their addresses. One that is stopped before stays in it; the next one that is opened has its
- * memory, begins twice then, and is used after it was freed: the target crashes (.NET 10.0.12). So
- * beside the session that is kept none is opened until that has begun, which it has when its first
- * bytes have come. By the time the runtime answers another question, it has written them.
+ * A starting runtime keeps a list of sessions, by their addresses, that begin when it has started.
+ * A session that is stopped before stays in the list; the next session gets its memory, begins
+ * twice, and is used after it was freed: the target crashes (.NET 10.0.12). So no other session is
+ * opened beside the held one until that has begun, which its first bytes show. The runtime has
+ * written them before it answers another question.
  */
 static bool worker_has_begun(Worker *worker)
 {
@@ -325,7 +325,7 @@ static bool worker_has_begun(Worker *worker)
         return poll(&fd, 1, 0) > 0;
 }
 
-/* Its session is there from its start: there is nothing to list. */
+/* The session exists from the target's start, so no code needs listing. */
 static void worker_report_early(Worker *worker, bool is_early)
 {
         WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
@@ -367,7 +367,7 @@ static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GErr
         return ok && !*error;
 }
 
-/* Whether code may be listed by the rule LIST. */
+/* RET_MAY: the rule LIST permits a listing. */
 static bool worker_may_list(Worker *worker, AttachList list, bool *ret_may, GError **error)
 {
         bool has_contexts = false;
@@ -427,7 +427,8 @@ static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **er
         return false;
 }
 
-/* One source for each process: a session of EventPipe switches its events on for LTTng, too. */
+/* Each process has one source of events, because an EventPipe session enables its events for LTTng,
+ * too. */
 static bool worker_choose_via(const WorkerJob *job, Worker *worker, GError **error)
 {
         const bool is_recorded = job->has_lttng && target_can_emit(&worker->target);
@@ -453,14 +454,14 @@ static bool worker_open(Worker *worker, GError **error)
         if (worker->via != ATTACH_VIA_EVENTPIPE)
                 return target_check_provider(&worker->target, error) &&
                        eventpipe_session_open(&worker->target, &worker->session, error);
-        /* The extent of precompiled code that is in no file is known from a rundown only, and code
-         * that runs later is not in one that was made before. */
+        /* Only a rundown reports the extent of precompiled code that is in no file, and an earlier
+         * rundown lacks code that runs later. */
         return eventpipe_session_open_read(&worker->target, &worker->sink,
                                            target_is_packed(&worker->target), &worker->session,
                                            error);
 }
 
-/* Also before the session that is kept has begun, because neither is stopped before: see
+/* Also before the held session has begun, because neither is stopped before: see
  * worker_has_begun(). */
 static void worker_open_collections(Worker *worker, const char *path)
 {
@@ -490,7 +491,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         g_autofree char *command = NULL;
         BacklogLimits limits;
 
-        /* A holder does not start with limits that are wrong. */
+        /* A holder has checked the limits at its start. */
         eventpipe_feed_find_limits(&limits, /* error= */ NULL);
         worker->feed = eventpipe_feed_new(job->ingest, &target, &limits, since);
         eventpipe_feed_set_share(worker->feed, job->share);
@@ -505,7 +506,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                 eventpipe_feed_put_runtime(worker->feed, worker->version, command);
 }
 
-/* An orphan that has ended is not waited for any longer. */
+/* True while the orphan runs, and its time limit has not passed. */
 static bool worker_awaits_orphan(Worker *worker)
 {
         struct pollfd fd = {.fd = worker->orphan, .events = POLLIN};
@@ -522,8 +523,8 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 
         if (!worker_choose_via(job, worker, error))
                 return false;
-        /* First, because the target may be starting: what it compiles until then has to be listed.
-         */
+        /* The session comes first: the target may be starting, and code compiled before it must be
+         * listed. */
         if (!worker_open(worker, error))
                 return false;
         worker->version = eventpipe_runtime_version(&worker->target, /* error= */ NULL);
@@ -535,7 +536,7 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         worker_send(worker, &report);
         if (worker->via == ATTACH_VIA_EVENTPIPE)
                 worker_open_collections(worker, job->path);
-        /* Only now, so that a session is open at every moment. */
+        /* The old session is stopped last, so that a session is open at every moment. */
         if (job->old_session && job->old_session != worker->session.id)
                 eventpipe_session_stop_id(&worker->target, job->old_session, &worker->session,
                                           /* error= */ NULL);
@@ -548,7 +549,7 @@ static int timeout_min(int a, int b)
         return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* How long nothing is to be done. */
+/* ms until the next action. */
 static int worker_timeout(const Worker *worker)
 {
         const gint64 now = g_get_monotonic_time();
@@ -564,7 +565,7 @@ static int worker_timeout(const Worker *worker)
         return next == G_MAXINT64 ? -1 : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
 }
 
-/* What the target has written before it ended. */
+/* Reads the bytes that the target wrote before its exit. */
 static void worker_drain_rest(const Worker *worker)
 {
         struct pollfd fd = {.fd = worker->session.fd, .events = POLLIN};
@@ -573,8 +574,8 @@ static void worker_drain_rest(const Worker *worker)
                 ;
 }
 
-/* Waits for TIMEOUT_MS (-1: for ever) or an order, drains the session, and feeds the daemon. False:
- * the session is over. */
+/* Waits for TIMEOUT_MS (-1: without limit) or an order, drains the session, and feeds the daemon.
+ * False: the session is over. */
 static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
 {
         struct pollfd fds[] = {
@@ -671,7 +672,7 @@ static void worker_stop(Worker *worker)
         collection_session_flush(&worker->collections, &worker->target, &worker->session);
         is_stopped = worker->session.fd >= 0 &&
                      eventpipe_session_stop(&worker->target, &worker->session, NULL);
-        /* A runtime that does not answer is not asked twice. */
+        /* Do not ask a runtime a second time that does not answer. */
         if (is_stopped)
                 collection_session_stop(&worker->collections, &worker->target);
 }
@@ -702,8 +703,8 @@ static void worker_send_ended(Worker *worker)
 }
 
 /*
- * Batches come and go some times a second: malloc would give their memory back each time, and the
- * kernel would clear it again, page by page.
+ * Batches come and go some times a second. Without this setting, malloc returns their memory each
+ * time, and the kernel clears it again, page by page.
  */
 static void worker_keep_memory(void)
 {
@@ -712,9 +713,9 @@ static void worker_keep_memory(void)
 }
 
 /*
- * What a target sends is bounded where it is kept; this bounds what nobody thought of. A worker
- * that reaches it is aborted, which the holder reports as a gap, and another one starts after a
- * while. The sanitizers have memory of their own.
+ * A second bound, for unexpected cases: each store of a target's data has a limit of its own. A
+ * worker that reaches this one is aborted; the holder reports a gap, and starts another worker
+ * later. Sanitizers manage memory themselves.
  */
 static void worker_limit_memory(void)
 {
@@ -750,11 +751,11 @@ void worker_run(const WorkerJob *job, int fd)
         else
                 worker_serve(&worker);
         switch (worker.end) {
-        case WORKER_GOES_ON: /* it never held a session */
+        case WORKER_GOES_ON: /* no session was held */
                 break;
         case WORKER_IS_DONE:
                 eventpipe_session_close(&worker.session);
-                /* It writes the rest of its sessions one after the other. */
+                /* The target writes the rest of its sessions one after the other. */
                 collection_session_end(&worker.collections);
                 worker_finish_feed(&worker);
                 worker_send_ended(&worker);
