@@ -11,6 +11,15 @@
 #include "record/jit-memory.h"
 #include "unwind/stack-walk.h"
 
+/* The threads of a process that its runtime has sampled. */
+typedef struct RoundThreads {
+        /* The name of thread *TID of its own pid namespace, and in *TID its id in ours; NULL: it is
+         * not known. */
+        const char *(*find)(void *data, int32_t *tid);
+        void *data;
+        int64_t clock_ahead; /* ns: of the process's CLOCK_MONOTONIC to ours */
+} RoundThreads;
+
 typedef struct PerfNaming {
         const Options *options; /* source and style of names */
         const char *input;
@@ -34,10 +43,11 @@ typedef struct PerfNaming {
         const JitMemory *memory;         /* borrowed: the code of the runtimes; NULL: not known */
         const StackMemory *stack_memory; /* borrowed; NULL: stacks end where their copies end */
         bool is_own;                     /* perf ran in our pid namespace */
-        bool is_over;                    /* do not wait: no more events come */
-        bool is_round;       /* the first round of the runtime's sampler is named, by the events of
-                              * another source */
-        bool is_quiet;       /* print neither notes nor counts */
-        bool has_notes_only; /* print no counts */
-        bool ends_by_signal; /* after a signal, remove files and raise it again */
+        bool is_over;                    /* no more events come: they are not waited for */
+        /* Borrowed: of the runtime's sampler, the first round is named, by others' events; NULL:
+         * all rounds are. */
+        const RoundThreads *round;
+        bool is_quiet;       /* neither notes nor counts are printed */
+        bool has_notes_only; /* no counts are printed */
+        bool ends_by_signal; /* one that came is raised again once files are removed */
 } PerfNaming;

@@ -213,7 +213,7 @@ static const char *naming_trace(const Naming *naming)
 {
         const Options *options = naming->options;
 
-        return options->trace || options->socket || !naming->is_nettrace || naming->job->is_round
+        return options->trace || options->socket || !naming->is_nettrace || naming->job->round
                        ? options->trace
                        : naming->input;
 }
@@ -408,10 +408,16 @@ static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
         PerfRun run = {.output_fd = -1, .sink = &sink, .handle = naming->handle};
         bool ok;
 
-        if (!async->chains || naming->is_nettrace)
+        /* The samples of other .nettrace files have no chains. */
+        if (!async->chains || (naming->is_nettrace && !naming->job->round))
                 return true;
-        async->clock_offset = naming->clock.offset;
-        ok = sample_file_read(&naming->file, naming_want_chain, async, error);
+        async->clock_offset =
+                naming->is_nettrace ? -naming->job->round->clock_ahead : naming->clock.offset;
+        if (naming->is_nettrace)
+                ok = perf_nettrace_want(naming->input, naming->job->round, async, &naming->progress,
+                                        error);
+        else
+                ok = sample_file_read(&naming->file, naming_want_chain, async, error);
         progress_end_reading(&naming->progress);
         if (!ok || !async->wanted->len)
                 return ok;
@@ -421,7 +427,8 @@ static bool naming_name_chains(Naming *naming, PerfAsync *async, GError **error)
                 return false;
         run.mappings = mappings;
         run.settings = settings;
-        return naming_run_chains(naming, &run, async, error);
+        return naming->is_nettrace ? perf_nettrace_run_chains(async, naming->event, &run, error)
+                                   : naming_run_chains(naming, &run, async, error);
 }
 
 static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
@@ -438,10 +445,10 @@ static bool naming_run_output(Naming *naming, PerfRun *run, GError **error)
         run->mappings = mappings;
         run->settings = settings;
         run->handle = naming->handle;
-        ok = naming->is_nettrace ? perf_nettrace_run(naming->input, naming->recording,
-                                                     naming->event, naming->job->is_round, run,
-                                                     &naming->progress, &result, error)
-                                 : naming_run_samples(naming, run, &result, error);
+        ok = naming->is_nettrace
+                     ? perf_nettrace_run(naming->input, naming->recording, naming->event,
+                                         naming->job->round, run, &naming->progress, &result, error)
+                     : naming_run_samples(naming, run, &result, error);
         naming->counts = result.counts;
         if (!ok && result.is_reader_gone)
                 g_clear_error(error);

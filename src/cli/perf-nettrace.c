@@ -329,7 +329,8 @@ typedef struct SampleNaming {
         const SamplePass *pass;      /* borrowed */
         const RecordingEvent *event; /* borrowed */
         GHashTable *programs;        /* owned: pid -> owned name of its program */
-        SampleRound *round;          /* borrowed: the only samples to name; NULL: all */
+        SampleRound round;           /* with THREADS, only its samples are named */
+        const RoundThreads *threads; /* borrowed; NULL: all samples are named */
         bool has_failed;
 } SampleNaming;
 
@@ -396,39 +397,65 @@ static bool naming_add_leaf(Namer *namer, const NettraceSample *sample)
         return !name || naming_add_entry(namer, 0, NAMED_NATIVE, name);
 }
 
+/* A frame that is shown at IP, and looked up at ADDRESS. */
+static bool naming_add_frame(Namer *namer, uint64_t ip, uint64_t address)
+{
+        const ImageAddress where = {.address = address, .dso = IMAGE_IN_ANY};
+
+        namer->resolver.counts.n[COUNT_FRAMES]++;
+        return naming_add_entry(namer, ip, NAMED_UNKNOWN, NULL) &&
+               batch_resolver_add(&namer->resolver, &namer->batch, &where, MAPPING_MANAGED);
+}
+
+/* SAMPLE has its thread, time and period. NULL: no memory is left. */
+static BatchSample *naming_begin_sample(Namer *namer, const BatchSample *sample, const char *comm,
+                                        const char *event)
+{
+        BatchSample *added = batch_add_sample(&namer->batch);
+
+        if (!added)
+                return NULL;
+        added->pid = sample->pid;
+        added->tid = sample->tid;
+        added->cpu = NO_CPU;
+        added->time = sample->time;
+        added->period = sample->period;
+        added->has_chain = true;
+        added->is_walked = true;
+        added->comm = frames_text(&namer->frames, comm);
+        added->event = frames_text(&namer->frames, event);
+        return added->comm == INDEX_NONE || added->event == INDEX_NONE ? NULL : added;
+}
+
+static int32_t pass_sample_pid(const SamplePass *pass, const NettraceSample *sample)
+{
+        return pass->pid ? pass->pid : sample->pid;
+}
+
 static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample)
 {
-        const int32_t pid = naming->pass->pid ? naming->pass->pid : sample->pid;
-        const char *program = naming_program(naming, pid);
+        BatchSample row = {.pid = pass_sample_pid(naming->pass, sample),
+                           .tid = sample->tid,
+                           .time = sample->time,
+                           .period = sample->weight};
+        const RoundThreads *threads = naming->threads;
+        const char *comm = threads ? threads->find(threads->data, &row.tid) : NULL;
         Namer *namer = &naming->run->namer;
-        BatchSample *added = batch_add_sample(&namer->batch);
+        BatchSample *added = naming_begin_sample(
+                namer, &row, comm ? comm : naming_program(naming, row.pid), naming->event->name);
         size_t i;
 
         if (!added)
                 return false;
-        added->pid = pid;
-        added->tid = sample->tid;
-        added->cpu = NO_CPU;
-        added->time = sample->time;
-        added->period = sample->weight;
-        added->has_chain = true;
-        added->is_walked = true;
-        added->comm = frames_text(&namer->frames, program);
-        added->event = frames_text(&namer->frames, naming->event->name);
-        if (naming->round && sample->n_addresses >= SAMPLE_ROUND_MAX_FRAMES)
+        if (threads && sample->n_addresses >= SAMPLE_ROUND_MAX_FRAMES)
                 added->cut = STACK_CUT_FRAMES;
-        if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||
-            !naming_add_leaf(namer, sample))
+        if (!naming_add_leaf(namer, sample))
                 return false;
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
-                /* Addresses are return addresses, except where the thread itself stopped. */
-                const ImageAddress where = {.address = ip - (i > 0 || !sample->is_managed),
-                                            .dso = IMAGE_IN_ANY};
 
-                namer->resolver.counts.n[COUNT_FRAMES]++;
-                if (!naming_add_entry(namer, ip, NAMED_UNKNOWN, NULL) ||
-                    !batch_resolver_add(&namer->resolver, &namer->batch, &where, MAPPING_MANAGED))
+                /* All but where the thread itself stopped are return addresses. */
+                if (!naming_add_frame(namer, ip, ip - (i > 0 || !sample->is_managed)))
                         return false;
         }
         namer->resolver.counts.n[COUNT_SAMPLES]++;
@@ -441,7 +468,7 @@ static void naming_take_sample(void *data, const NettraceSample *sample)
         SampleNaming *naming = data;
 
         if (naming->has_failed || sample->kind != naming->event->kind ||
-            (naming->round && !round_takes(naming->round, sample)))
+            (naming->threads && !round_takes(&naming->round, sample)))
                 return;
         if (!naming_add_sample(naming, sample))
                 naming->has_failed = !namer_fail_no_memory(&naming->run->namer);
@@ -474,15 +501,74 @@ static const RecordingEvent *recording_event(const Recording *recording, const c
         return recording->events->pdata[i];
 }
 
-bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
-                       bool is_round, PerfRun *run, Progress *progress, PerfResult *ret_result,
-                       GError **error)
+typedef struct ChainsWanted {
+        SampleRound round;
+        const SamplePass *pass;      /* borrowed */
+        const RoundThreads *threads; /* borrowed */
+        PerfAsync *async;            /* borrowed */
+} ChainsWanted;
+
+/* A NettraceSampleFn. */
+static void chains_take_sample(void *data, const NettraceSample *sample)
 {
-        SampleRound round = {.tids = g_hash_table_new(NULL, NULL)};
+        ChainsWanted *wanted = data;
+        int32_t tid = sample->tid;
+
+        if (!round_takes(&wanted->round, sample))
+                return;
+        wanted->threads->find(wanted->threads->data, &tid);
+        perf_async_want(wanted->async, pass_sample_pid(wanted->pass, sample), tid, sample->time);
+}
+
+bool perf_nettrace_want(const char *path, const RoundThreads *threads, PerfAsync *async,
+                        Progress *progress, GError **error)
+{
+        ChainsWanted wanted = {
+                .round.tids = g_hash_table_new(NULL, NULL), .threads = threads, .async = async};
+        SamplePass pass = {
+                .path = path, .fn = chains_take_sample, .data = &wanted, .progress = progress};
+        bool ok;
+
+        wanted.pass = &pass;
+        ok = pass_run(&pass, error);
+        pass_deinit(&pass);
+        g_hash_table_unref(wanted.round.tids);
+        return ok;
+}
+
+/* A sample for each, whose period is its number. */
+bool perf_nettrace_run_chains(const PerfAsync *async, const char *event, PerfRun *run,
+                              GError **error)
+{
+        Namer *namer = &run->namer;
+        bool ok = perf_run_begin(run);
+        PerfResult result;
+        guint i;
+
+        namer->resolver.has_exact_clock = true;
+        for (i = 0; ok && i < async->wanted->len; i++) {
+                const AsyncWanted *wanted = &g_array_index(async->wanted, AsyncWanted, i);
+                const BatchSample row = {
+                        .pid = wanted->pid, .tid = wanted->pid, .time = wanted->time, .period = i};
+
+                if (!naming_begin_sample(namer, &row, "", event) ||
+                    !naming_add_frame(namer, wanted->address, wanted->address))
+                        ok = namer_fail_no_memory(namer);
+                else if (namer_is_full(namer))
+                        ok = namer_flush(namer);
+        }
+        return perf_run_end(run, ok, &result, error);
+}
+
+bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
+                       const RoundThreads *threads, PerfRun *run, Progress *progress,
+                       PerfResult *ret_result, GError **error)
+{
         SampleNaming naming = {
                 .run = run,
                 .event = recording_event(recording, event),
-                .round = is_round ? &round : NULL,
+                .round.tids = g_hash_table_new(NULL, NULL),
+                .threads = threads,
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
         SamplePass pass = {.path = path,
@@ -497,6 +583,6 @@ bool perf_nettrace_run(const char *path, const Recording *recording, const char 
         ok = perf_run_end(run, ok, ret_result, error);
         pass_deinit(&pass);
         g_hash_table_destroy(naming.programs);
-        g_hash_table_unref(round.tids);
+        g_hash_table_unref(naming.round.tids);
         return ok;
 }

@@ -229,21 +229,6 @@ SampleSink stack_list_sink(StackList *list)
                             .entries = stack_list_take_entries};
 }
 
-void stack_list_name_threads(StackList *list, ThreadNameFn fn, void *data)
-{
-        guint i;
-
-        for (i = 0; i < list->threads->len; i++) {
-                ListedThread *thread = &g_array_index(list->threads, ListedThread, i);
-                const char *name = fn(data, &thread->tid);
-
-                if (name) {
-                        g_free(thread->name);
-                        thread->name = g_strdup(name);
-                }
-        }
-}
-
 static int thread_compare(gconstpointer a, gconstpointer b)
 {
         const ListedThread *x = a, *y = b;

@@ -42,12 +42,7 @@ typedef struct StackView {
 void stack_list_init(StackList *list, bool is_physical);
 void stack_list_deinit(StackList *list);
 
-/* The name of thread *TID, and another id for it in *TID; NULL: not known. */
-typedef const char *(*ThreadNameFn)(void *data, int32_t *tid);
-
-void stack_list_name_threads(StackList *list, ThreadNameFn fn, void *data);
-
-/* The sink adds samples to LIST. */
+/* It takes what comes next into LIST. */
 SampleSink stack_list_sink(StackList *list);
 /* Prints to stdout, in the order of thread ids. */
 void stack_list_print(StackList *list, const StackView *view);

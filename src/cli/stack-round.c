@@ -163,8 +163,8 @@ const char *stack_round_path(const StackRound *round)
         return runtime_sampler_directory(round->sampler);
 }
 
-/* A ThreadNameFn. */
-static const char *round_find_name(void *data, int32_t *tid)
+/* As RoundThreads has it. */
+static const char *round_find_thread(void *data, int32_t *tid)
 {
         const StackRound *round = data;
         const RoundThread *thread = g_hash_table_lookup(round->threads, GINT_TO_POINTER(*tid));
@@ -175,9 +175,11 @@ static const char *round_find_name(void *data, int32_t *tid)
         return thread->name;
 }
 
-void stack_round_name_threads(const StackRound *round, StackList *list)
+RoundThreads stack_round_threads(const StackRound *round)
 {
-        stack_list_name_threads(list, round_find_name, (void *)round);
+        return (RoundThreads){.find = round_find_thread,
+                              .data = (void *)round,
+                              .clock_ahead = proc_clock_ahead(round->pid)};
 }
 
 void stack_round_print_notes(const StackRound *round, bool is_verbose)

@@ -10,7 +10,7 @@
  * killed.
  */
 
-#include "cli/stack-list.h"
+#include "cli/naming-job.h"
 
 #include <glib.h>
 #include <sys/types.h>
@@ -25,7 +25,7 @@ void stack_round_free(StackRound *round);
 
 /* The directory with the session's file, see cli/perf-nettrace.h; owned by the round. */
 const char *stack_round_path(const StackRound *round);
-/* Gives the threads of LIST their names, and their ids in our own pid namespace. */
-void stack_round_name_threads(const StackRound *round, StackList *list);
-/* Prints missing parts to stderr; IS_VERBOSE: also the duration. */
+/* Its threads, borrowed from the round. */
+RoundThreads stack_round_threads(const StackRound *round);
+/* Prints to stderr what is missing; IS_VERBOSE: and how long it took. */
 void stack_round_print_notes(const StackRound *round, bool is_verbose);

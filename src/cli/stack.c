@@ -307,20 +307,20 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
 
 static bool stack_name_round(const StackJob *job, StackList *list, GError **error)
 {
+        const RoundThreads threads = stack_round_threads(job->round);
         const SampleSink sink = stack_list_sink(list);
         PerfNaming naming = {
                 .input = stack_round_path(job->round),
                 .sink = &sink,
-                .is_round = true,
+                .async = &list->async,
+                .round = &threads,
                 .has_notes_only = true,
                 .ends_by_signal = true,
         };
         Options options;
 
-        if (!stack_run_naming(job, &naming, &options, error))
-                return false;
-        stack_round_name_threads(job->round, list);
-        return true;
+        list->async.chains = job->chains;
+        return stack_run_naming(job, &naming, &options, error);
 }
 
 /* REGISTERS NULL: not wanted. */
@@ -392,8 +392,6 @@ const char *verb_stack_check(const Options *options)
                 return "--registers needs --walk=ptrace: the runtime does not report them";
         if (has_wait && (is_core || options_has(options, OPTION_DEBUGGER)))
                 return "--wait needs a process that runs";
-        if (has_wait && options->is_walked_by_runtime)
-                return "--wait needs --walk=ptrace";
         if (has_wait && (options->socket || options->trace))
                 return "--wait has a session of its own: leave out --socket and --trace";
         return NULL;

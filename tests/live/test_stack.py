@@ -31,6 +31,7 @@ CONTINUED = '[continued after await]'
 # The runtime walks no more frames of a stack.
 MOST_WALKED = 100
 TRUNCATED, ELSEWHERE = '[truncated]', '[native code, or waiting]'
+WALKS = 'ptrace', 'runtime'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
 # Takes hold of a process (PTRACE_SEIZE), which goes on.
@@ -137,13 +138,14 @@ def test_json(tap, place, program, n, what):
         tap.note(f'{what}: {found[3]} threads were stopped for {found[2]} ms')
 
 
-def test_wait(tap, place, program, what, is_reported):
+def test_wait(tap, place, program, what, is_reported, walk):
     """Once its session is there, .NET 11 reports which methods await those that it continues."""
+    what = f'{what}, {walk}'
     known, unknown = ['AwaitBlocks', 'AwaitInner', 'AwaitMiddle', 'AwaitOuter', CONTINUED], ['AwaitBlocks', 'AwaitInner', CONTINUED]
     seen = []
 
     def look():
-        code, output, errors = stack(place, program.process.pid, '--wait=1', '--json')
+        code, output, errors = stack(place, program.process.pid, '--wait=1', f'--walk={walk}', '--json')
         threads = [json.loads(line) for line in output.splitlines()]
         found = continued(threads)
         seen.append((code, found, 'does not report that' in errors))
@@ -282,7 +284,8 @@ def test_runtime_async(tap, place, command, directory, what):
     with started(place, [*command[:-1], directory / assembly], FEW, 'more') as process:
         program = Program(process)
         test_await(tap, place, program, what)
-        test_wait(tap, place, program, what, True)
+        for walk in WALKS:
+            test_wait(tap, place, program, what, True, walk)
         tap.equal(program.end(), 0, f'{what}: the program ends as ever')
 
 
@@ -355,7 +358,8 @@ def test(tap, programs, directory, _):
                 if n == FEW:
                     test_text(tap, place, program, what)
                     test_await(tap, place, program, what)
-                    test_wait(tap, place, program, what, version == runtimes.NEWEST)
+                    for walk in WALKS:
+                        test_wait(tap, place, program, what, version == runtimes.NEWEST, walk)
                     test_interrupted(tap, place, program, what)
                 test_walk(tap, place, program, n, what)
                 tap.check(program.is_going_on(), f'{what}: the program goes on')
