@@ -351,24 +351,67 @@ static void core_find_mappings(Core *core)
         }
 }
 
-/* gcore leaves out what can be read from files: which of that is executable is not known. */
-static void core_find_left_out(Core *core)
+/* The number of the segment that ADDRESS is in; or, if it is in none, of the next one. */
+static guint core_segment_from(const Core *core, uint64_t address)
 {
+        const guint next = core_memory_before(&core->memory, address);
+        const Elf64_Phdr *before =
+                next ? &g_array_index(core->memory.segments, Elf64_Phdr, next - 1) : NULL;
+
+        return before && address - before->p_vaddr < before->p_memsz ? next - 1 : next;
+}
+
+/*
+ * The memory from BEGIN to the end of row NUMBER of the files that no segment has. A row is mapped
+ * in one piece: a segment in it that cannot be executed says that of all of it.
+ */
+static void core_find_left_out_of(Core *core, int number, uint64_t begin)
+{
+        const CoreFile *file = &g_array_index(core->files, CoreFile, number);
+        const GArray *segments = core->memory.segments;
+        const guint first = core_segment_from(core, begin);
         guint i;
 
-        for (i = 0; i < core->files->len && core->moment->mappings->len < CORE_MAX_MAPPINGS; i++) {
-                const CoreFile *file = &g_array_index(core->files, CoreFile, i);
-                const guint next = core_memory_before(&core->memory, file->begin);
-                const Elf64_Phdr *before =
-                        next ? &g_array_index(core->memory.segments, Elf64_Phdr, next - 1) : NULL;
-                uint64_t end = file->end;
+        for (i = first; i < segments->len; i++) {
+                const Elf64_Phdr *segment = &g_array_index(segments, Elf64_Phdr, i);
 
-                if (before && file->begin - before->p_vaddr < before->p_memsz)
-                        continue;
-                if (next < core->memory.segments->len)
-                        end = MIN(end,
-                                  g_array_index(core->memory.segments, Elf64_Phdr, next).p_vaddr);
-                core_add_mapping(core, file->begin, end, (int)i);
+                if (segment->p_vaddr >= file->end)
+                        break;
+                if (!(segment->p_flags & PF_X))
+                        return;
+        }
+        for (i = first; begin < file->end && core->moment->mappings->len < CORE_MAX_MAPPINGS; i++) {
+                const Elf64_Phdr *segment =
+                        i < segments->len ? &g_array_index(segments, Elf64_Phdr, i) : NULL;
+
+                if (!segment || segment->p_vaddr >= file->end) {
+                        core_add_mapping(core, begin, file->end, number);
+                        break;
+                }
+                if (begin < segment->p_vaddr)
+                        core_add_mapping(core, begin, segment->p_vaddr, number);
+                if (segment->p_memsz >= file->end - segment->p_vaddr)
+                        break;
+                begin = MAX(begin, segment->p_vaddr + segment->p_memsz);
+        }
+}
+
+/*
+ * gcore leaves out what can be read from files, and createdump without --full most pages of
+ * libraries. Which of them is executable is not known, unless other pages of the same piece are
+ * there.
+ */
+static void core_find_left_out(Core *core)
+{
+        uint64_t done = 0;
+        guint i;
+
+        for (i = 0; i < core->files->len; i++) {
+                const CoreFile *file = &g_array_index(core->files, CoreFile, i);
+
+                if (done < file->end)
+                        core_find_left_out_of(core, (int)i, MAX(done, file->begin));
+                done = MAX(done, file->end);
         }
 }
 

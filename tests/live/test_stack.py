@@ -32,6 +32,7 @@ CONTINUED = '[continued after await]'
 MOST_WALKED = 100
 TRUNCATED, ELSEWHERE = '[truncated]', '[native code, or waiting]'
 WALKS = 'ptrace', 'runtime'
+CRASHES = 'failfast', 'overflow', 'throw', 'null'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
 # Takes hold of a process (PTRACE_SEIZE), which goes on.
@@ -72,8 +73,8 @@ class Program:
         before = self.counts()
         return live.wait_for('a program that goes on', lambda: all(a > b for a, b in zip(self.counts(), before)), self.process)
 
-    def crash(self):
-        self.process.stdin.write('crash\n')
+    def crash(self, how='failfast'):
+        self.process.stdin.write(f'{how}\n')
         self.process.stdin.flush()
         self.process.wait(60)
 
@@ -216,29 +217,32 @@ def test_text(tap, place, program, what):
                output.count('Program.Deep(')), (0, FEW, FEW, DEPTH + 1), f'{what}: --all prints each')
 
 
-def check_core(tap, place, daemon, core, what, is_certain=True, has_main=True):
+def check_core(tap, place, daemon, core, what, is_certain=True):
     """Threads have no names in a core file: their methods say which they are."""
     code, output, errors = stack(place, core, '--json', *daemon.source)
     frames = [frame for line in output.splitlines() for frame in json.loads(line)['frames']]
     stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))
               and methods[0] != 'AwaitBlocks']
     want = [['Main'], *STACKS.values(), *[STACKS['waits']] * (FEW - 1)]
-    if not has_main:
-        stacks, want = ([methods for methods in all_of if methods != ['Main']] for all_of in (stacks, want))
     tap.check(code == 0 and sorted(stacks) == sorted(want), f'{what}: the methods of all threads', code,
               [methods[:5] for methods in stacks], errors)
     if is_certain:
         tap.check(all(frame['is_certain'] for frame in frames), f'{what}: all names are certain', errors)
 
 
+def createdump_of(pid):
+    library = next(line.split()[-1] for line in pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8').splitlines()
+                   if line.endswith('/libcoreclr.so'))
+    return pathlib.Path(library).with_name('createdump')
+
+
 def test_cores(tap, place, command, what):
-    """gcore's and createdump's of a program that goes on, and of its crash; with the daemon that knew it."""
+    """gcore's and createdump's of a program that goes on; with the daemon that knew it."""
     place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder')}
-    full, crash = place.directory / 'full', place.directory / 'crash'
-    on_crash = ['/usr/bin/env', 'DOTNET_DbgEnableMiniDump=1', 'DOTNET_DbgMiniDumpType=2', f'DOTNET_DbgMiniDumpName={crash}']
+    full = place.directory / 'full'
     with recorded.Daemon(place.programs, place.directory) as daemon:
         place.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
-        with started(place, [*on_crash, *command], FEW, 'more') as process:
+        with started(place, command, FEW, 'more') as process:
             program = Program(process)
             live.run(place.programs.clrsym, 'attach', process.pid, *daemon.source, env=place.environment)
             code, output, errors = stack(place, process.pid)
@@ -252,9 +256,7 @@ def test_cores(tap, place, command, what):
                 check_core(tap, place, daemon, place.directory / f'core.{process.pid}', f'{what}, gcore')
             else:
                 tap.skip(f'{what}, gcore', 'no gcore')
-            library = next(line.split()[-1] for line in pathlib.Path(f'/proc/{process.pid}/maps').read_text(encoding='utf-8').splitlines()
-                           if line.endswith('/libcoreclr.so'))
-            createdump = pathlib.Path(library).with_name('createdump')
+            createdump = createdump_of(process.pid)
             if not os.access(createdump, os.X_OK):
                 tap.skip(f'{what}, createdump', f'{createdump} cannot be executed')
                 return
@@ -263,14 +265,62 @@ def test_cores(tap, place, command, what):
             program.crash()
             live.wait_for('the end', lambda: '"state":"exited"' in stack_ps(place, daemon))
             # What it had not sent yet is not known.
-            # With .NET 11, the callers of the runtime's code that ends the program are not found.
-            check_core(tap, place, daemon, crash, f'{what}, a crash', is_certain=False, has_main=what != '.NET 11')
             check_core(tap, place, daemon, full, f'{what}, a core file of before', is_certain=False)
         os.truncate(full, full.stat().st_size // 2)
         code, _, errors = stack(place, full, *daemon.source)
         tap.check(code == 0 and 'the core file is truncated' in errors, f'{what}: half of a core file', code, errors)
     code, output, errors = stack(place, full, '--socket', place.directory / 'none')
     tap.check(code == 1 and not output, f'{what}: a daemon that is not there', code, errors)
+
+
+def told_methods(errors):
+    """The runtime's own text of a crash: its methods of the program, the leaf first, one of each recursion; and how deep that is."""
+    depth = re.search(r'^Repeat(?:ed)? (\d+) times:', errors, re.MULTILINE)
+    return re.findall(r'^   at Stacks\.Program\.(\w+)\(', errors, re.MULTILINE), int(depth[1]) if depth else 0
+
+
+def check_crash(tap, place, daemon, core, errors, what):
+    """The thread that crashed has the methods of the runtime's own text."""
+    code, output, messages = stack(place, core, '--json', *daemon.source)
+    threads = [own_methods(json.loads(line)['frames']) for line in output.splitlines()]
+    crashed = [methods for methods in threads if 'CrashInner' in methods]
+    folded = [[name for i, name in enumerate(methods) if i == 0 or name != methods[i - 1]] for methods in crashed]
+    told, depth = told_methods(errors)
+    tap.equal((code, folded), (0, [told]), f'{what}: the methods of the thread that crashed')
+    tap.equal([methods.count('Overflow') for methods in crashed], [depth], f'{what}: how deep it was')
+    waiting = threads.count(STACKS['waits'])
+    tap.check(waiting == FEW, f'{what}: and those of others', waiting, messages)
+
+
+def test_crashes(tap, place, command, what):
+    """Each way to crash, in a core file of the kernel, and in one with few pages of libraries, as createdump writes by default."""
+    pattern = pathlib.Path('/proc/sys/kernel/core_pattern').read_text(encoding='utf-8').strip()
+    limits = ['/bin/sh', '-c', 'ulimit -s 1024; ulimit -c unlimited; exec "$@"', 'sh']
+    for how in CRASHES:
+        inside = test_record.Place(place.programs, place.directory, how)
+        inside.environment |= {'CLRSYM_HOLDER': str(inside.directory / 'holder')}
+        dump, told = inside.directory / 'dump', inside.directory / 'told'
+        dumped = ['/usr/bin/env', 'DOTNET_DbgEnableMiniDump=1', f'DOTNET_DbgMiniDumpName={dump}']
+        with recorded.Daemon(inside.programs, inside.directory) as daemon, open(told, 'w', encoding='utf-8') as errors:
+            inside.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
+            with live.child([*limits, *dumped, *command, FEW], env=inside.environment, cwd=inside.directory, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+                program = Program(process)
+                createdump = createdump_of(process.pid)
+                live.run(inside.programs.clrsym, 'attach', process.pid, *daemon.source, env=inside.environment)
+                program.crash(how)
+                live.wait_for('the end', lambda: '"state":"exited"' in stack_ps(inside, daemon))
+            text = told.read_text(encoding='utf-8')
+            if os.access(createdump, os.X_OK):
+                check_crash(tap, inside, daemon, dump, text, f'{what}, {how}, createdump')
+            else:
+                tap.skip(f'{what}, {how}, createdump', f'{createdump} cannot be executed')
+            if pattern == 'core':
+                core, = inside.directory.glob('core*')
+                check_crash(tap, inside, daemon, core, text, f'{what}, {how}, the kernel')
+            else:
+                tap.skip(f'{what}, {how}, the kernel', f'kernel.core_pattern is {pattern}')
+        shutil.rmtree(inside.directory)
 
 
 def test_runtime_async(tap, place, command, directory, what):
@@ -369,6 +419,7 @@ def test(tap, programs, directory, _):
             test_runtime_async(tap, place, command, directory / f'async-{version}', f'.NET {version}, runtime async')
         test_closed(tap, place, command, f'.NET {version}')
         test_cores(tap, test_record.Place(programs, directory, f'cores-{version}'), command, f'.NET {version}')
+        test_crashes(tap, test_record.Place(programs, directory, f'crashes-{version}'), command, f'.NET {version}')
     place = test_record.Place(programs, directory, 'refusals')
     test_refusals(tap, place)
     test_32_bits(tap, place)

@@ -186,6 +186,70 @@ START_TEST(test_whole)
 }
 END_TEST
 
+/* A library of which the core has some pages: the rest of its code is mapped, too. */
+START_TEST(test_pages)
+{
+        static const struct {
+                uint64_t begin, n; /* of the only segment of the code */
+                uint32_t flags;
+                unsigned n_mappings;
+                uint64_t mappings[3][2]; /* begin, end; in the order of addresses */
+        } CASES[] = {
+                {PAGE, PAGE, PF_R | PF_X, 2, {{PAGE, 2 * PAGE}, {2 * PAGE, 3 * PAGE}}},
+                {2 * PAGE, PAGE, PF_R | PF_X, 2, {{PAGE, 2 * PAGE}, {2 * PAGE, 3 * PAGE}}},
+                {0x1800,
+                 PAGE,
+                 PF_R | PF_X,
+                 3,
+                 {{PAGE, 0x1800}, {0x1800, 0x2800}, {0x2800, 3 * PAGE}}},
+                {PAGE, 0, PF_R | PF_X, 1, {{PAGE, 3 * PAGE}}},
+                {2 * PAGE, PAGE, PF_R, 0, {{0}}}, /* data */
+                /* Lengths that are wrong. */
+                {PAGE, UINT64_MAX - CODE - PAGE, PF_R | PF_X, 1, {{PAGE, 3 * PAGE}}},
+                {2 * PAGE, UINT64_MAX, PF_R | PF_X, 1, {{PAGE, 2 * PAGE}}},
+        };
+        uint8_t core[SIZE];
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(CASES); i++) {
+                const Elf64_Phdr text = {PT_LOAD,
+                                         CASES[i].flags,
+                                         CODE_AT + PAGE,
+                                         CODE + CASES[i].begin,
+                                         0,
+                                         0,
+                                         CASES[i].n,
+                                         PAGE};
+                g_autoptr(Moment) moment = NULL;
+                FD_AUTO int fd = -1;
+                unsigned n = 0, j, k;
+
+                core_make(core);
+                memcpy(core + sizeof(Elf64_Ehdr) + CODE_TEXT * sizeof(text), &text, sizeof(text));
+                fd = core_file(core, SIZE);
+                moment = moment_of_core(fd, NULL);
+                ck_assert_ptr_nonnull(moment);
+                for (j = 0; j < moment->mappings->len; j++) {
+                        const MomentMapping *mapping =
+                                &g_array_index(moment->mappings, MomentMapping, j);
+
+                        if (strcmp(mapping->path, "/a/lib.so") != 0)
+                                continue;
+                        for (k = 0; k < CASES[i].n_mappings; k++)
+                                if (mapping->begin == CODE + CASES[i].mappings[k][0] &&
+                                    mapping->end == CODE + CASES[i].mappings[k][1])
+                                        break;
+                        ck_assert_msg(k < CASES[i].n_mappings, "case %zu: %lx-%lx", i,
+                                      (unsigned long)mapping->begin, (unsigned long)mapping->end);
+                        ck_assert_uint_eq(mapping->offset, mapping->begin - CODE);
+                        ck_assert_uint_eq(mapping->n_build_id, 3);
+                        n++;
+                }
+                ck_assert_msg(n == CASES[i].n_mappings, "case %zu: %u mappings", i, n);
+        }
+}
+END_TEST
+
 /* Words elsewhere than in the copies of stacks. */
 START_TEST(test_memory)
 {
@@ -286,6 +350,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("core-file");
 
         tcase_add_test(tcase, test_whole);
+        tcase_add_test(tcase, test_pages);
         tcase_add_test(tcase, test_memory);
         tcase_add_test(tcase, test_truncated);
         tcase_add_test(tcase, test_refused);

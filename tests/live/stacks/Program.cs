@@ -2,7 +2,8 @@
 //
 // Threads whose stacks are known: each is in a chain of three methods, and waits at its end, computes there, or is in
 // native code that was called from there. `Program THREADS` has so many that wait, and prints READY and its own count
-// when it reads a line; "crash" crashes it. At the end of its input it ends, with 0 if each thread has gone on.
+// when it reads a line; a way to crash ("failfast", "overflow", "throw", "null") crashes it, in a chain of three methods.
+// At the end of its input it ends, with 0 if each thread has gone on.
 // `Program THREADS more` has two more: a chain of 10,000 calls, and methods that await each other, of which the innermost
 // continues again and again.
 using System;
@@ -156,6 +157,43 @@ static class Program
         End.WaitOne(300);
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void CrashOuter(string how)
+    {
+        CrashMiddle(how);
+        Interlocked.Increment(ref computed);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int CrashMiddle(string how)
+    {
+        return CrashInner(how) + 1;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int CrashInner(string how)
+    {
+        switch (how)
+        {
+            case "failfast":
+                Environment.FailFast(how);
+                break;
+            case "overflow":
+                return Overflow(1) + 1;
+            case "throw":
+                throw new InvalidOperationException(how);
+            case "null":
+                return Unsafe.NullRef<int>();
+        }
+        return 0;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Overflow(int n)
+    {
+        return n == 0 ? 0 : Overflow(n + 1) + 1;
+    }
+
     static int Main(string[] arguments)
     {
         var n = int.Parse(arguments[0], CultureInfo.InvariantCulture);
@@ -173,12 +211,15 @@ static class Program
         foreach (var thread in threads)
             thread.Start();
         var awaits = hasMore ? AwaitOuter() : Task.CompletedTask;
+        // The methods of a crash are compiled before it, so that their events have come.
+        CrashOuter("");
+        Overflow(0);
         Arrived.Wait();
         Console.WriteLine("READY");
         while (Console.In.ReadLine() is { } line)
         {
-            if (line == "crash")
-                Environment.FailFast(line);
+            if (line.Length > 0)
+                CrashOuter(line);
             Console.WriteLine($"{Volatile.Read(ref computed)} {Volatile.Read(ref slept)}");
         }
         isOver = true;
