@@ -31,13 +31,12 @@
 typedef struct StackJob {
         const Options *options;
         pid_t pid;
-        bool is_core;           /* a core file, not a running process */
-        bool is_debugged;       /* a debugger has stopped the process, so its runtime does not
-                                 * answer */
-        bool is_over;           /* the process of the core has ended: no more events come */
-        Attendance *attendance; /* owned; NULL: a running daemon or a trace has the names */
-        JitMemory *memory;      /* owned: used with a running daemon */
-        Moment *moment;         /* owned; NULL: the stacks are in ROUND */
+        bool is_core;           /* of a core file, not a process that runs */
+        bool is_debugged;       /* a debugger has stopped it: it answers nobody */
+        bool is_over;           /* of the process of the core: no more events come */
+        Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
+        JitMemory *memory;      /* owned: the code, where the attendance does not have it */
+        Moment *moment;         /* owned; NULL: the stacks are those of: */
         StackRound *round;      /* owned: the runtime's own walk; or NULL */
         AsyncChains *chains;    /* owned; NULL: not wanted, or not reported */
 } StackJob;
@@ -111,7 +110,28 @@ static void stack_want_horizon(void)
                 json_decref(holder_client_answer(fd, /* error= */ NULL));
 }
 
-/* Reads a debugger's output from stdin. */
+/* With DOTNET_EnableWriteXorExecute=0, the runtime has no file with the code: it is in the memory
+ * of the process only. */
+static void stack_keep_code(StackJob *job)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/mem", (int)job->pid);
+        FD_AUTO int fd = -1;
+
+        if (job->attendance && jit_memory_has(attendance_memory(job->attendance), job->pid))
+                return;
+        if (!job->memory && !job->attendance)
+                return;
+        if (!job->memory) {
+                job->memory = jit_memory_new();
+                jit_memory_keep(job->memory, job->pid);
+        }
+        if (!jit_memory_has(job->memory, job->pid))
+                fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+                jit_memory_keep_code(job->memory, job->moment, fd);
+}
+
+/* What a debugger writes to our stdin. */
 static bool stack_take_debugged(StackJob *job, GError **error)
 {
         g_autofree char *text = g_malloc(DEBUGGER_THREADS_MAX_TEXT + 1);
@@ -125,6 +145,7 @@ static bool stack_take_debugged(StackJob *job, GError **error)
         if (options->socket || options->trace || stack_is_known(job)) {
                 job->memory = jit_memory_new();
                 jit_memory_keep(job->memory, job->pid);
+                stack_keep_code(job);
         } else
                 message_print("clrsym",
                               "no daemon knows process %d: only native and precompiled code is "
@@ -193,6 +214,8 @@ static bool stack_take_process(StackJob *job, GError **error)
                 job->round = stack_round_take(job->pid, error);
         else
                 job->moment = moment_of_process(job->pid, error);
+        if (job->moment)
+                stack_keep_code(job);
         if ((job->round || job->moment) && job->attendance)
                 stack_end_attendance(job);
         return job->round || job->moment;
@@ -249,7 +272,7 @@ static bool stack_take_core(StackJob *job, GError **error)
         }
         job->pid = job->moment->pid;
         job->memory = jit_memory_new();
-        jit_memory_keep_core(job->memory, job->moment, fd);
+        jit_memory_keep_code(job->memory, job->moment, fd);
         handle = stack_open(job, &failure);
         if (failure) {
                 g_propagate_error(error, g_steal_pointer(&failure));
@@ -293,8 +316,9 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
         naming->memory = job->memory;
         if (job->attendance) {
                 options->socket = attendance_socket(job->attendance);
-                naming->memory = attendance_memory(job->attendance);
-                /* The names are from this process's own daemon. */
+                if (!job->memory)
+                        naming->memory = attendance_memory(job->attendance);
+                /* The names are those of the daemon of this very process. */
                 options->given |= OPTION_BIT(OPTION_FORCE);
         }
         /* With another daemon, events up to the stop may still be on their way. */

@@ -65,7 +65,21 @@ static bool mapping_read(const char *line, size_t n, MomentMapping *ret)
                 .inode = mapping.inode,
                 .path = g_strdup(path),
         };
+        /* As perf has the offset of memory of no file. */
+        if (!mapping.inode && !*path)
+                ret->offset = mapping.start;
         return true;
+}
+
+/* What no other program can delay the read of. */
+static void moment_take_code(Moment *moment, const MomentMapping *mapping)
+{
+        const MomentCode code = {.offset = mapping->offset,
+                                 .place = mapping->begin,
+                                 .n = mapping->end - mapping->begin};
+
+        if (!mapping->inode && !*mapping->path)
+                g_array_append_val(moment->code, code);
 }
 
 void moment_take_maps(Moment *moment, const char *maps)
@@ -74,8 +88,10 @@ void moment_take_maps(Moment *moment, const char *maps)
                 const size_t n = strcspn(maps, "\n");
                 MomentMapping mapping;
 
-                if (mapping_read(maps, n, &mapping))
+                if (mapping_read(maps, n, &mapping)) {
                         g_array_append_val(moment->mappings, mapping);
+                        moment_take_code(moment, &mapping);
+                }
                 maps += n + (maps[n] == '\n');
         }
 }

@@ -67,10 +67,11 @@ typedef struct MomentMapping {
         char *path; /* owned: in the mount namespace of the process; empty: anonymous */
 } MomentMapping;
 
-/* Memory in which the runtime has compiled code, as far as a core file has it. */
+/* Memory in which the runtime has compiled code: as far as a core file has it; or, of a process,
+ * what is of no file. */
 typedef struct MomentCode {
         uint64_t offset; /* in the runtime's file in memory; of no file: the address */
-        uint64_t place;  /* in the core file */
+        uint64_t place;  /* in the core file, or the memory of the process */
         uint64_t n;      /* bytes */
 } MomentCode;
 

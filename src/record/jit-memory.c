@@ -18,8 +18,8 @@
 
 typedef struct MemoryFile {
         int fd;       /* owned */
-        GArray *code; /* owned, of MomentCode: the parts in a core file; NULL: it is the runtime's
-                       * file */
+        GArray *code; /* owned, of MomentCode: the parts that the file has; NULL: it is the
+                       * runtime's file */
 } MemoryFile;
 
 struct JitMemory {
@@ -132,7 +132,7 @@ bool jit_memory_has(const JitMemory *memory, pid_t pid)
         return g_hash_table_contains(memory->files, GINT_TO_POINTER(pid));
 }
 
-void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd)
+void jit_memory_keep_code(JitMemory *memory, const Moment *moment, int fd)
 {
         const int own = moment->code->len ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 

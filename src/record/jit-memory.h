@@ -32,10 +32,10 @@ void jit_memory_free(JitMemory *memory);
 /* Process PID has a runtime. Does nothing if its file is kept already, or cannot be opened, or
  * MEMORY is NULL. */
 void jit_memory_keep(JitMemory *memory, pid_t pid);
-/* The core file FD, borrowed, has the memory of the process of MOMENT. */
-void jit_memory_keep_core(JitMemory *memory, const Moment *moment, int fd);
-/* The key of process PID, as in its events. PID_NS 0: its pid namespace is ours, or not known.
- * MEMORY can be NULL. */
+/* FD, borrowed, has the code of MOMENT: the core file, or the memory of the process. */
+void jit_memory_keep_code(JitMemory *memory, const Moment *moment, int fd);
+/* Process PID as its events have it. PID_NS 0: its pid namespace is ours, or not known. MEMORY can
+ * be NULL. */
 ProcessKey jit_memory_key(const JitMemory *memory, pid_t pid);
 /* True if the file of process PID is kept. */
 bool jit_memory_has(const JitMemory *memory, pid_t pid);

@@ -351,6 +351,21 @@ def test_closed(tap, place, command, what):
         tap.equal(program.end(), 0, f'{what}: the program ends as ever')
 
 
+def test_mapped_once(tap, place, command, what):
+    """Without its file in memory, the code of methods is read from the memory of the process: no caller is a guess."""
+    with started(place, ['/usr/bin/env', 'DOTNET_EnableWriteXorExecute=0', *command], FEW, 'more') as process:
+        program = Program(process)
+        code, output, errors = stack(place, process.pid, '--json', '--registers')
+        threads = [json.loads(line) for line in output.splitlines()]
+        waiting = [thread for thread in threads if thread['name'] == 'waits']
+        tap.check(code == 0 and len(waiting) == FEW and not wrong_stacks(threads), f'{what}: without W^X, the methods of all threads',
+                  *wrong_stacks(threads)[:5], errors)
+        guesses = [frame['name'] for thread in waiting for frame in thread['frames']
+                   if OWN.match(frame['name'] or '') and not frame['registers']]
+        tap.equal(guesses, [], f'{what}: without W^X, their frames are certain')
+        tap.equal(program.end(), 0, f'{what}: the program ends as ever')
+
+
 def stack_ps(place, daemon):
     return live.run(place.programs.clrsym, 'ps', '--json', *daemon.source, env=place.environment)
 
@@ -418,6 +433,7 @@ def test(tap, programs, directory, _):
         if version == runtimes.NEWEST:
             test_runtime_async(tap, place, command, directory / f'async-{version}', f'.NET {version}, runtime async')
         test_closed(tap, place, command, f'.NET {version}')
+        test_mapped_once(tap, place, command, f'.NET {version}')
         test_cores(tap, test_record.Place(programs, directory, f'cores-{version}'), command, f'.NET {version}')
         test_crashes(tap, test_record.Place(programs, directory, f'crashes-{version}'), command, f'.NET {version}')
     place = test_record.Place(programs, directory, 'refusals')

@@ -94,6 +94,11 @@ START_TEST(test_round)
         PerfData data;
         guint i = 0;
 
+        /* Of memory of no file, the address is the offset, and the place. */
+        ck_assert_uint_eq(moment->code->len, 1);
+        ck_assert_uint_eq(g_array_index(moment->code, MomentCode, 0).offset, 0x7f0000010000);
+        ck_assert_uint_eq(g_array_index(moment->code, MomentCode, 0).place, 0x7f0000010000);
+        ck_assert_uint_eq(g_array_index(moment->code, MomentCode, 0).n, 0x10000);
         ck_assert(moment_write(moment, fd, NULL));
         ck_assert(perf_data_open(&data, path, NULL));
         ck_assert(!data.is_cut);
