@@ -43,11 +43,11 @@ typedef struct PerfNaming {
         const JitMemory *memory;         /* borrowed: the code of the runtimes; NULL: not known */
         const StackMemory *stack_memory; /* borrowed; NULL: stacks end where their copies end */
         bool is_own;                     /* perf ran in our pid namespace */
-        bool is_over;                    /* no more events come: they are not waited for */
-        /* Borrowed: of the runtime's sampler, the first round is named, by others' events; NULL:
-         * all rounds are. */
+        bool is_over;                    /* do not wait: no more events come */
+        /* Borrowed: only the first round of the runtime's sampler is named, by the events of
+         * another source; NULL: all samples are named. */
         const RoundThreads *round;
-        bool is_quiet;       /* neither notes nor counts are printed */
-        bool has_notes_only; /* no counts are printed */
-        bool ends_by_signal; /* one that came is raised again once files are removed */
+        bool is_quiet;       /* print neither notes nor counts */
+        bool has_notes_only; /* print no counts */
+        bool ends_by_signal; /* after a signal, remove files and raise it again */
 } PerfNaming;

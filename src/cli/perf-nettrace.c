@@ -454,7 +454,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
 
-                /* All but where the thread itself stopped are return addresses. */
+                /* Addresses are return addresses, except where the thread itself stopped. */
                 if (!naming_add_frame(namer, ip, ip - (i > 0 || !sample->is_managed)))
                         return false;
         }

@@ -40,15 +40,15 @@ bool perf_nettrace_rounds(const char *path, SamplerRounds *ret, GError **error);
 /* The mappings of the processes of a directory, as lines for the filter; "": not known. The caller
  * frees it. */
 char *perf_nettrace_mappings(const char *path);
-/* Gives ASYNC the samples of the first round of PATH: which chains they need. */
+/* Gives ASYNC the samples of the first round of PATH, whose chains are needed. */
 bool perf_nettrace_want(const char *path, const RoundThreads *threads, PerfAsync *async,
                         Progress *progress, GError **error);
-/* Names what ASYNC wants, with RUN. */
+/* Names the methods that ASYNC wants, with RUN. */
 bool perf_nettrace_run_chains(const PerfAsync *async, const char *event, PerfRun *run,
                               GError **error);
 
-/* Names the samples of PATH that are of EVENT, which RECORDING has; THREADS: those of the first
- * round, NULL: all. False also if the reader of the output is gone: then without ERROR. */
+/* Names the samples of PATH with EVENT, which RECORDING contains. THREADS: only the first round;
+ * NULL: all. False with ERROR set; without ERROR if the reader of the output closed it. */
 bool perf_nettrace_run(const char *path, const Recording *recording, const char *event,
                        const RoundThreads *threads, PerfRun *run, Progress *progress,
                        PerfResult *ret_result, GError **error);

@@ -42,7 +42,7 @@ typedef struct StackView {
 void stack_list_init(StackList *list, bool is_physical);
 void stack_list_deinit(StackList *list);
 
-/* It takes what comes next into LIST. */
+/* The sink adds samples to LIST. */
 SampleSink stack_list_sink(StackList *list);
 /* Prints to stdout, in the order of thread ids. */
 void stack_list_print(StackList *list, const StackView *view);

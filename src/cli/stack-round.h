@@ -25,7 +25,7 @@ void stack_round_free(StackRound *round);
 
 /* The directory with the session's file, see cli/perf-nettrace.h; owned by the round. */
 const char *stack_round_path(const StackRound *round);
-/* Its threads, borrowed from the round. */
+/* The threads of ROUND, borrowed. */
 RoundThreads stack_round_threads(const StackRound *round);
-/* Prints to stderr what is missing; IS_VERBOSE: and how long it took. */
+/* Prints missing parts to stderr; IS_VERBOSE: also the duration. */
 void stack_round_print_notes(const StackRound *round, bool is_verbose);

@@ -31,12 +31,13 @@
 typedef struct StackJob {
         const Options *options;
         pid_t pid;
-        bool is_core;           /* of a core file, not a process that runs */
-        bool is_debugged;       /* a debugger has stopped it: it answers nobody */
-        bool is_over;           /* of the process of the core: no more events come */
-        Attendance *attendance; /* owned; NULL: a daemon or a trace that is there has the names */
-        JitMemory *memory;      /* owned: the code, where the attendance does not have it */
-        Moment *moment;         /* owned; NULL: the stacks are those of: */
+        bool is_core;           /* a core file, not a running process */
+        bool is_debugged;       /* a debugger has stopped the process, so its runtime does not
+                                 * answer */
+        bool is_over;           /* the process of the core has ended: no more events come */
+        Attendance *attendance; /* owned; NULL: a running daemon or a trace has the names */
+        JitMemory *memory;      /* owned: code that the attendance does not have */
+        Moment *moment;         /* owned; NULL: the stacks are in ROUND */
         StackRound *round;      /* owned: the runtime's own walk; or NULL */
         AsyncChains *chains;    /* owned; NULL: not wanted, or not reported */
 } StackJob;
@@ -131,7 +132,7 @@ static void stack_keep_code(StackJob *job)
                 jit_memory_keep_code(job->memory, job->moment, fd);
 }
 
-/* What a debugger writes to our stdin. */
+/* Reads a debugger's output from stdin. */
 static bool stack_take_debugged(StackJob *job, GError **error)
 {
         g_autofree char *text = g_malloc(DEBUGGER_THREADS_MAX_TEXT + 1);
@@ -318,7 +319,7 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
                 options->socket = attendance_socket(job->attendance);
                 if (!job->memory)
                         naming->memory = attendance_memory(job->attendance);
-                /* The names are those of the daemon of this very process. */
+                /* The names are from this process's own daemon. */
                 options->given |= OPTION_BIT(OPTION_FORCE);
         }
         /* With another daemon, events up to the stop may still be on their way. */

@@ -71,7 +71,7 @@ static bool mapping_read(const char *line, size_t n, MomentMapping *ret)
         return true;
 }
 
-/* What no other program can delay the read of. */
+/* Code in anonymous memory, which a read does not wait for; files can be on a slow file system. */
 static void moment_take_code(Moment *moment, const MomentMapping *mapping)
 {
         const MomentCode code = {.offset = mapping->offset,
