@@ -76,7 +76,7 @@ class Program:
     def crash(self, how='failfast'):
         self.process.stdin.write(f'{how}\n')
         self.process.stdin.flush()
-        self.process.wait(60)
+        self.process.wait(300)
 
     def end(self):
         self.process.stdin.close()
