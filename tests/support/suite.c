@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/suite.h"
 
+bool suite_has_all_rounds(void)
+{
+        return !SUITE_IS_SANITIZED && g_getenv("CLRSYM_TEST_FULL");
+}
+
 int main(void)
 {
         SRunner *runner = srunner_create(suite_new());

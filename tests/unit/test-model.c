@@ -12,12 +12,6 @@
 #include "support/suite.h"
 #include "support/world-steps.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 10 };
-#else
-enum { SLOWER = 1 };
-#endif
-
 #define ALL_KINDS                                                                                  \
         .load = 40, .race = 10, .unload = 30, .unannounced = 4, .module = 6, .r2r = 6,             \
         .rundown = 1, .gap = 1, .away = 1, .life = 1
@@ -67,6 +61,13 @@ typedef struct Tally {
         unsigned n_answers[_ANSWER_STATUS_MAX];
         uint64_t n_forgotten, n_dropped, n_refused, n_late, n_steps;
 } Tally;
+
+static unsigned episodes_of(const Mix *mix)
+{
+        unsigned part = suite_has_all_rounds() ? 1 : SUITE_IS_SANITIZED ? 10 : 4;
+
+        return MAX(1, mix->n_episodes / part);
+}
 
 static uint32_t draw_number(void *data, uint64_t n)
 {
@@ -121,7 +122,7 @@ static void check_tally(const Mix *mix, const Tally *tally)
 START_TEST(test_model)
 {
         const Mix *mix = &MIXES[_i];
-        unsigned n_episodes = MAX(1, mix->n_episodes / SLOWER), i;
+        unsigned n_episodes = episodes_of(mix), i;
         Tally tally = {0};
 
         for (i = 0; i < n_episodes; i++) {
