@@ -409,7 +409,7 @@ def test(tap, programs, directory, chosen):
     for runtime, command, place in runtimes.runs(tap, __file__, directory,
                                                  library=runtimes.tracepoints(programs.plugin_dir)):
         for name, scene in SCENES.items():
-            if chosen != recorded.NAMES and name not in chosen:
+            if chosen != recorded.USUAL and name not in chosen:
                 continue
             begin = time.monotonic()
             scene(tap, World(programs, place, f'{name}-{os.getpid()}'), command)

@@ -136,7 +136,7 @@ def check_printed(tap, world, program):
 
 
 def test(tap, programs, directory, arguments):
-    seed = int(arguments[0]) if arguments != recorded.NAMES else SEED
+    seed = int(arguments[0]) if arguments != recorded.USUAL else SEED
     tap.note(f'seed {seed}')
     for _, command, place in runtimes.runs(tap, __file__, directory, library=runtimes.tracepoints(programs.plugin_dir)):
         def part(attempt, command=command, place=place):
