@@ -85,13 +85,16 @@ def run(*command, **options):
 def wait_for(what, condition, process=None, seconds=TIMEOUT):
     """Until CONDITION is true, which it returns; PROCESS must not end meanwhile."""
     deadline = time.monotonic() + seconds
-    while not (value := condition()):
+    while True:
+        begin = time.monotonic()
+        if value := condition():
+            return value
         if process is not None and process.poll() is not None:
             raise RuntimeError(f'{what}: the process ended with {process.returncode}')
         if time.monotonic() > deadline:
             raise RuntimeError(f'{what}: not within {seconds} s')
-        time.sleep(0.02)
-    return value
+        # A condition may run a program: that takes half of the time at most.
+        time.sleep(max(0.02, time.monotonic() - begin))
 
 
 def own_pid(pid):
@@ -200,9 +203,9 @@ def build(directory, program='app', assembly='clrsym-live.dll', framework=None):
 
 def publish(directory, framework, *how, program='app', name=None):
     """The program for another runtime, with that runtime beside it: fetched, if it can be. HOW: see build-app."""
-    run(HERE / 'build-app', directory, program, framework, *how)
-    name = name or ('clrsym-live' if program == 'app' else f'clrsym-{program}')
-    return pathlib.Path(directory) / 'bin' / name
+    made = made_once('-'.join(['published', program, framework, *how]), pathlib.Path(directory),
+                     lambda place: run(HERE / 'build-app', place, program, framework, *how))
+    return made / 'bin' / (name or ('clrsym-live' if program == 'app' else f'clrsym-{program}'))
 
 
 @contextlib.contextmanager
