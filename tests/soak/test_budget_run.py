@@ -6,7 +6,6 @@ journal in the end is what was known."""
 import collections
 import contextlib
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -24,7 +23,7 @@ MIB = 1 << 20
 MEMORY_MAX = 64 * MIB
 RSS_MAX = MEMORY_MAX * 5 // 4 + 32 * MIB
 # `tests/all --full` feeds ten million.
-N_BODIES, N_ALIVE = 10**7 if os.environ.get('CLRSYM_TEST_FULL') else 3 * 10**6, 20000
+N_BODIES, N_ALIVE = 10**7 if recorded.IS_FULL else 1_500_000, 20000
 # Far more than fit: none of these is ever unloaded.
 N_CROWD = 500_000
 CHURNING, CROWDED = 1000, 2000
