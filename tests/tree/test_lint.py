@@ -15,7 +15,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 
 # The faults that pylint finds, not its taste.
-PYLINT = ['pylint', '-j', '2', '--score=n', '--init-hook', 'import glob, sys; sys.path[1:1] = glob.glob("tests/*/")',
+PYLINT = ['pylint', '--score=n', '--init-hook', 'import glob, sys; sys.path[1:1] = glob.glob("tests/*/")',
           '--disable=all', '--enable=E,F,bare-except,dangerous-default-value,duplicate-key,self-assigning-variable,'
           'subprocess-run-check,unreachable,unused-import,unused-variable',
           # Not known to it: members of enums of the standard library, and modules of one name in two directories.
