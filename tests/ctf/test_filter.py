@@ -17,7 +17,7 @@ import test_written  # noqa: E402
 import written  # noqa: E402
 
 FILTER = 'filter.clrsym.names'
-N_SEEDS = 16
+N_SEEDS = 16 if recorded.IS_FULL else 8
 RECORDING = 'perf'
 SAMPLES = 1500
 # perf's markers among addresses.

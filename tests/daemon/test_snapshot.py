@@ -20,7 +20,8 @@ from traceserver import INTERFACE, TraceServer  # pylint: disable=wrong-import-p
 
 TRACES = ('tiered', 'collectible', 'emit', 'lossy', 'lateattach', 'perpid', 'pidns', 'perf')
 SMALL = 'tiered'
-N_FLIPS, N_CUTS = 250, 60
+# Random ones: a program starts for each, sanitized. fuzz-snapshot has more.
+N_FLIPS, N_CUTS = (250, 60) if recorded.IS_FULL else (80, 20)
 NOBODY = 65534
 # Reading a trace by babeltrace2 takes at least so many times the processor time of opening its snapshot.
 FASTER = 3

@@ -22,7 +22,7 @@ from traceserver import TraceServer  # pylint: disable=wrong-import-position
 
 SEED = 20240607
 # Killed feeders a trace, each after another share of what a whole feed sends.
-SHARES = (0.02, 0.2, 0.45, 0.7, 0.98)
+SHARES = (0.02, 0.2, 0.45, 0.7, 0.98) if recorded.IS_FULL else (0.02, 0.45, 0.98)
 TO_KILL = ('dynamic', 'collectible', 'lateattach', 'lossy')
 PROBES_OF_ALL = 1000
 # Recordings that stopped before their program did.
