@@ -12,9 +12,11 @@ import threading
 import time
 import urllib.parse
 
+import readers
+
 
 class Received:
-    """One profile: the labels of its series, and its bytes."""
+    """One profile: the labels of its series, and its bytes; decoded, if it is an OTLP profile."""
 
     def __init__(self, path, headers, body):
         if headers['Content-Type'] == 'application/json':
@@ -26,6 +28,7 @@ class Received:
         elif headers['Content-Type'] == 'application/x-protobuf':
             assert headers['Content-Encoding'] == 'gzip' and path.endswith('/v1development/profiles'), path
             self.form, self.labels, self.profile = 'otlp', {}, body
+            self.otlp = readers.Otlp(gzip.decompress(body))
         else:
             parts = email.message_from_bytes(
                 b'Content-Type: ' + headers['Content-Type'].encode() + b'\r\n\r\n' + body)

@@ -2,7 +2,6 @@
 """`clrsym record --every`: each interval in a file, or at a store, whatever the store does."""
 
 import collections
-import gzip
 import os
 import pathlib
 import re
@@ -15,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
 
 import live  # pylint: disable=wrong-import-position
+import messages  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import repeated  # pylint: disable=wrong-import-position
@@ -126,16 +126,16 @@ def test_parca(tap, place, _):
 
 def test_otlp(tap, place, _):
     """A collector of OpenTelemetry, which rejects the second profile with a status of success."""
-    message = b'too old'
-    partial = bytes([8, 1, 18, len(message)]) + message
-    there = store.Store(lambda n: (200, {}, bytes([10, len(partial)]) + partial) if n == 1 else 200)
+    rejected = messages.CLASSES['otlp.ExportProfilesServiceResponse'](
+        partial_success={'rejected_profiles': 1, 'error_message': 'too old'})
+    there = store.Store(lambda n: (200, {}, rejected.SerializeToString()) if n == 1 else 200)
     with there.running() as url:
         code, _, errors = place.record('-d', 5, '--every', 1, '--push', f'{url}/v1development/profiles', '--', *busy(100))
     ends = END.search(errors)
-    profiles = [readers.Otlp(gzip.decompress(one.profile)) for one in there.received]
+    profiles = [one.otlp for one in there.received if one.form == 'otlp']
     tap.check(code == 128 + signal.SIGTERM and ends and len(profiles) >= 3 and 'has rejected the profile: too old' in errors,
               'a collector of OpenTelemetry, and what it rejects', code, errors)
-    tap.check(all(one.form == 'otlp' for one in there.received) and
+    tap.check(len(profiles) == len(there.received) and
               all(profile.type[1] in ('nanoseconds', 'count') and profile.samples and profile.time > 10**18
                   for profile in profiles), 'its profiles')
     tap.equal({profile.resource['host.name'] for profile in profiles}, {os.uname().nodename}, 'their host')

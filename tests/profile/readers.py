@@ -8,6 +8,8 @@ import json
 import re
 import unicodedata
 
+import messages
+
 
 @functools.cache
 def printable(name):
@@ -136,162 +138,86 @@ def check_speedscope(file):
                 assert 0 <= number(index) < len(file['shared']['frames']), stack
 
 
-def fields(data):
-    """(number, value) of a protobuf message: integers, or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 1:
-            yield key >> 3, int.from_bytes(data[at:at + 8], 'little')
-            at += 8
-        elif key & 7 == 2:
-            size = varint()
-            assert at + size <= len(data)
-            yield key >> 3, data[at:at + size]
-            at += size
-        else:
-            raise ValueError(f'wire type {key & 7}')
-
-
-def packed(data):
-    """Integers of a packed field."""
-    values, value, shift = [], 0, 0
-    for byte in data:
-        value |= (byte & 0x7f) << shift
-        shift += 7
-        if byte < 0x80:
-            values.append(value)
-            value = shift = 0
-    assert shift == 0
-    return values
-
-
 class Pprof:
-    """A profile.proto, by the numbers of its fields."""
+    """A profile.proto."""
 
     def __init__(self, path):
-        messages = collections.defaultdict(list)
         with gzip.open(path) as file:
-            for number, value in fields(file.read()):
-                messages[number].append(value)
-        self.strings = [value.decode() for value in messages[6]]
+            profile = messages.decode('pprof.Profile', file.read())
+        self.strings = profile.string_table
         assert self.strings[0] == ''
-        self.types = [self.value_type(value) for value in messages[1]]
-        self.period_type = [self.value_type(value) for value in messages[11]]
-        self.time, self.duration, self.period = (sum(messages[i]) for i in (9, 10, 12))
-        self.mappings = {}
-        for value in messages[3]:
-            mapping = dict(fields(value))
-            self.mappings[mapping[1]] = self.strings[mapping[5]]
-        functions, files, self.locations = {}, {}, {}
+        self.types = [self.value_type(value) for value in profile.sample_type]
+        self.period_type = [self.value_type(profile.period_type)] if profile.HasField('period_type') else []
+        self.time, self.duration, self.period = profile.time_nanos, profile.duration_nanos, profile.period
+        self.mappings = {mapping.id: self.strings[mapping.filename] for mapping in profile.mapping}
+        functions = {function.id: function for function in profile.function}
+        self.locations = {}
         self.lines = set()  # (function, its file, line)
-        for value in messages[5]:
-            function = dict(fields(value))
-            functions[function[1]] = self.strings[function.get(2, 0)]
-            files[function[1]] = self.strings[function.get(4, 0)]
-        for value in messages[4]:
-            location = dict(fields(value))
-            line = dict(fields(location[4]))
-            self.locations[location[1]] = functions[line[1]], self.mappings.get(location.get(2))
-            if line.get(2):
-                self.lines.add((functions[line[1]], files[line[1]], line[2]))
+        for location in profile.location:
+            line, = location.line
+            function = functions[line.function_id]
+            name = self.strings[function.name]
+            assert location.mapping_id == 0 or location.mapping_id in self.mappings, location
+            self.locations[location.id] = name, self.mappings.get(location.mapping_id)
+            if line.line:
+                self.lines.add((name, self.strings[function.filename], line.line))
         assert 0 not in functions and 0 not in self.locations and 0 not in self.mappings
-        self.samples = [self.sample(value) for value in messages[2]]
+        self.samples = [self.sample(sample) for sample in profile.sample]
 
     def value_type(self, value):
-        value = dict(fields(value))
-        return self.strings[value[1]], self.strings[value[2]]
+        return self.strings[value.type], self.strings[value.unit]
 
-    def sample(self, data):
-        stack, values, labels = (), None, {}
-        for number, value in fields(data):
-            if number == 1:
-                stack = tuple(self.locations[i] for i in packed(value))
-            elif number == 2:
-                values = packed(value)
-            elif number == 3:
-                label = dict(fields(value))
-                labels[self.strings[label[1]]] = (self.strings[label[2]] if 2 in label
-                                                  else label.get(3, 0))
-        return stack, values, labels
+    def sample(self, sample):
+        """(stack of (function, module), values, labels)"""
+        return (tuple(self.locations[i] for i in sample.location_id), list(sample.value),
+                {self.strings[label.key]: self.strings[label.str] if label.str else label.num for label in sample.label})
 
 
 class Otlp:
-    """An ExportProfilesServiceRequest with one profile (opentelemetry-proto 1.11.0), by the numbers of its fields."""
+    """An ExportProfilesServiceRequest (opentelemetry-proto 1.11.0) with one profile."""
 
     def __init__(self, data):
-        request = dict(fields(data))
-        self.tables = collections.defaultdict(list)
-        for number, value in fields(request[2]):
-            self.tables[number].append(value)
+        request = messages.decode('otlp.ExportProfilesServiceRequest', data)
+        self.tables = request.dictionary
         # The first row of each table is empty.
-        assert all(self.tables[number][0] == b'' for number in range(1, 8)), self.tables.keys()
-        self.strings = [text.decode() for text in self.tables[5]]
+        first = {field.name: rows[0] for field, rows in self.tables.ListFields()}
+        assert first.pop('string_table') == ''
+        assert len(first) == 6 and not any(row.ListFields() for row in first.values()), first
+        self.strings = self.tables.string_table
         assert len(set(self.strings)) == len(self.strings)
-        resource_profiles = dict(fields(request[1]))
-        self.resource = dict(self.pair(pair) for _, pair in fields(resource_profiles[1]))
-        scope_profiles = dict(fields(resource_profiles[2]))
-        assert dict(fields(scope_profiles[1]))[1] == b'clrsym'
-        self.types, self.samples, self.time, self.duration, self.period = None, [], 0, 0, 0
-        for number, value in fields(scope_profiles[2]):
-            if number == 1:
-                self.type = self.value_type(value)
-            elif number == 2:
-                self.samples.append(self.sample(value))
-            elif number == 3:
-                self.time = value
-            elif number == 4:
-                self.duration = value
-            elif number == 6:
-                self.period = value
-
-    def value_type(self, data):
-        value = dict(fields(data))
-        return self.strings[value[1]], self.strings[value[2]]
+        resource_profiles, = request.resource_profiles
+        self.resource = {pair.key: self.value(pair.value) for pair in resource_profiles.resource.attributes}
+        scope_profiles, = resource_profiles.scope_profiles
+        assert scope_profiles.scope.name == 'clrsym' and scope_profiles.scope.version, scope_profiles.scope
+        profile, = scope_profiles.profiles
+        self.type = self.strings[profile.sample_type.type_strindex], self.strings[profile.sample_type.unit_strindex]
+        self.time, self.duration, self.period = profile.time_unix_nano, profile.duration_nano, profile.period
+        self.samples = [self.sample(sample) for sample in profile.samples]
 
     @staticmethod
-    def value(data):
-        (number, value), = fields(data)
-        return {1: lambda: value.decode(), 3: lambda: value}[number]()
-
-    def pair(self, data):
-        """Of a resource: the key is a text."""
-        pair = dict(fields(data))
-        return pair[1].decode(), self.value(pair[2])
+    def value(value):
+        return getattr(value, value.WhichOneof('one'))
 
     def attribute(self, index):
         assert index > 0
-        attribute = dict(fields(self.tables[6][index]))
-        return self.strings[attribute[1]], self.value(attribute[2])
+        attribute = self.tables.attribute_table[index]
+        return self.strings[attribute.key_strindex], self.value(attribute.value)
 
     @functools.cache
     def location(self, index):
         """(function, its file, module, line)"""
         assert index > 0
-        location = dict(fields(self.tables[2][index]))
-        line = dict(fields(location[3]))
-        function = dict(fields(self.tables[3][line[1]]))
-        mapping = dict(fields(self.tables[1][location.get(1, 0)]))
-        return (self.strings[function[1]], self.strings[function.get(3, 0)],
-                self.strings[mapping[4]] if mapping else None, line.get(2, 0))
+        location = self.tables.location_table[index]
+        line, = location.lines
+        assert line.function_index > 0
+        function = self.tables.function_table[line.function_index]
+        module = self.tables.mapping_table[location.mapping_index].filename_strindex
+        return (self.strings[function.name_strindex], self.strings[function.filename_strindex],
+                self.strings[module] if location.mapping_index else None, line.line)
 
-    def sample(self, data):
+    def sample(self, sample):
         """(stack of locations, value, attributes)"""
-        sample = dict(fields(data))
-        stack = dict(fields(self.tables[7][sample[1]])).get(1, b'')
-        value, = packed(sample[4])
-        return tuple(map(self.location, packed(stack))), value, dict(map(self.attribute, packed(sample[2])))
+        assert sample.stack_index > 0
+        value, = sample.values
+        stack = self.tables.stack_table[sample.stack_index].location_indices
+        return tuple(map(self.location, stack)), value, dict(map(self.attribute, sample.attribute_indices))

@@ -22,6 +22,7 @@ import callers  # pylint: disable=wrong-import-position
 import cases  # pylint: disable=wrong-import-position
 import folds  # pylint: disable=wrong-import-position
 import graphs  # pylint: disable=wrong-import-position
+import messages  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import sources  # pylint: disable=wrong-import-position
 import strip  # pylint: disable=wrong-import-position
@@ -130,6 +131,20 @@ def pprof_wanted(samples):
         want[key, 'samples'] += 1
         want[key, 'period'] += sample.period
     return want
+
+
+def check_decoder(tap):
+    def refuses(data):
+        try:
+            messages.decode('pprof.Profile', data)
+        except (ValueError, messages.DecodeError):
+            return True
+        return False
+
+    good = messages.CLASSES['pprof.Profile'](sample_type=[{'type': 1}], time_nanos=1).SerializeToString()
+    tap.equal([refuses(data) for data in (good, good + b'\xf8\x01\x01', good + b'\x0a\x03\xf8\x01\x01',
+                                          good + b'\x4a\x01x', good[:-1])], [False, True, True, True, True],
+              'the decoder refuses unknown fields, of inner messages, too, wrong wire types and truncated messages')
 
 
 def check_pprof(tap, tool, directory, name, samples):
@@ -379,6 +394,7 @@ def main():
     os.environ.pop('LD_PRELOAD', None)
     tap = Tap()
     tool = Tool(sys.argv[1])
+    check_decoder(tap)
     with tempfile.TemporaryDirectory(prefix='clrsym-profile-') as name:
         directory = pathlib.Path(name)
         for label, samples, title in (

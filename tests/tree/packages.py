@@ -60,10 +60,11 @@ def modules_in(tree, own):
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition('.')[0] for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.add(node.module.partition('.')[0])
-    return found - own - set(sys.stdlib_module_names)
+            found.add(node.module)
+    known = own | set(sys.stdlib_module_names)
+    return {name for name in found if name.partition('.')[0] not in known}
 
 
 def package_of(path):
@@ -77,7 +78,10 @@ def package_of(path):
 
 
 def file_of(module):
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # nor is the package that it is in
+        return None
     return spec.origin if spec else None
 
 
