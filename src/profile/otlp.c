@@ -12,9 +12,10 @@
  * as of opentelemetry-proto 1.11.0, compressed
  *
  * One resource with one scope and one profile. The dictionary has what samples refer to by index;
- * the first row of each table is empty, and means "none". A location is a frame with its line, a
- * function a method, whatever its tiers and lines, a mapping a module. There are no addresses.
- * Samples of one thread with one stack are added up; the thread is in their attributes.
+ * the first row of each table is empty, and means "none". The identifiers of the first link are
+ * zeros of their full size, because some decoders take no shorter ones. A location is a frame with
+ * its line, a function a method, whatever its tiers and lines, a mapping a module. There are no
+ * addresses. Samples of one thread with one stack are added up; the thread is in their attributes.
  */
 
 /* The fields of the .proto files that are written. */
@@ -61,6 +62,8 @@ enum {
         LINE_LINE = 2,
         FUNCTION_NAME = 1,
         FUNCTION_FILENAME = 3,
+        LINK_TRACE_ID = 1,
+        LINK_SPAN_ID = 2,
         STACK_LOCATIONS = 1,
         ATTRIBUTE_KEY = 1,
         ATTRIBUTE_VALUE = 2,
@@ -276,6 +279,7 @@ static void otlp_append_frame(Otlp *otlp, uint32_t i, GHashTable *mappings, cons
 
 static void otlp_append_dictionary(Otlp *otlp, GString *dictionary)
 {
+        static const char zeros[16];
         g_autofree uint32_t *merged = profile_merge_frames(otlp->profile, MERGE_TIERS_AND_LINES);
         g_autoptr(GHashTable) mappings = g_hash_table_new(g_direct_hash, g_direct_equal);
         g_autoptr(GString) locations = g_string_new(NULL), functions = g_string_new(NULL);
@@ -298,7 +302,9 @@ static void otlp_append_dictionary(Otlp *otlp, GString *dictionary)
         }
         g_string_append_len(dictionary, locations->str, (gssize)locations->len);
         g_string_append_len(dictionary, functions->str, (gssize)functions->len);
-        pb_append_bytes(dictionary, DICTIONARY_LINKS, "", 0);
+        pb_append_bytes(otlp->inner, LINK_TRACE_ID, zeros, 16);
+        pb_append_bytes(otlp->inner, LINK_SPAN_ID, zeros, 8);
+        otlp_end(dictionary, DICTIONARY_LINKS, otlp->inner);
         g_string_append_len(dictionary, otlp->attributes->str, (gssize)otlp->attributes->len);
         g_string_append_len(dictionary, otlp->stacks->str, (gssize)otlp->stacks->len);
         for (i = 0; i < otlp->strings.texts->len; i++) {

@@ -179,10 +179,11 @@ class Otlp:
     def __init__(self, data):
         request = messages.decode('otlp.ExportProfilesServiceRequest', data)
         self.tables = request.dictionary
-        # The first row of each table is empty.
+        # The first row of each table is empty; the identifiers of a link have their size.
         first = {field.name: rows[0] for field, rows in self.tables.ListFields()}
-        assert first.pop('string_table') == ''
-        assert len(first) == 6 and not any(row.ListFields() for row in first.values()), first
+        link = first.pop('link_table')
+        assert first.pop('string_table') == '' and (link.trace_id, link.span_id) == (bytes(16), bytes(8)), link
+        assert len(first) == 5 and not any(row.ListFields() for row in first.values()), first
         self.strings = self.tables.string_table
         assert len(set(self.strings)) == len(self.strings)
         resource_profiles, = request.resource_profiles
