@@ -30,6 +30,7 @@ TESTS = {
     'test_again.py': (OWN,),
     # By tests/on-arm64, with a runtime of its own.
     'test_arm64.py': (OWN,),
+    'test_arm64_chains.py': (OWN,),
     'test_attach.py': BOTH,
     'test_attach_refused.py': (NEWEST,),
     'test_bpftrace.py': (NEWEST,),
