@@ -163,7 +163,7 @@ const char *stack_round_path(const StackRound *round)
         return runtime_sampler_directory(round->sampler);
 }
 
-/* As RoundThreads has it. */
+/* The find function of RoundThreads. */
 static const char *round_find_thread(void *data, int32_t *tid)
 {
         const StackRound *round = data;

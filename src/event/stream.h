@@ -24,8 +24,8 @@ typedef struct StreamIdentity {
         uint64_t stream_id;
         BufferScheme scheme;
         /*
-         * PER_UID: the user of the buffers. PER_PID: the user of the process, if the kernel told
-         * the feeder. UINT32_MAX: unknown.
+         * PER_UID: the user of the buffers. PER_PID: the user of the process, if the kernel
+         * reported the feeder. UINT32_MAX: unknown.
          */
         uint32_t uid;
         int32_t pid;      /* PER_PID: the process; else 0 */

@@ -351,7 +351,7 @@ static void core_find_mappings(Core *core)
         }
 }
 
-/* The number of the segment that ADDRESS is in; or, if it is in none, of the next one. */
+/* The number of the segment with ADDRESS; without one, of the next segment. */
 static guint core_segment_from(const Core *core, uint64_t address)
 {
         const guint next = core_memory_before(&core->memory, address);
@@ -362,8 +362,8 @@ static guint core_segment_from(const Core *core, uint64_t address)
 }
 
 /*
- * The memory from BEGIN to the end of row NUMBER of the files that no segment has. A row is mapped
- * in one piece: a segment in it that cannot be executed says that of all of it.
+ * Adds the memory from BEGIN to the end of row NUMBER of the files, as far as no segment has it. A
+ * row is one mapping, so a segment that is not executable shows that the whole row is not.
  */
 static void core_find_left_out_of(Core *core, int number, uint64_t begin)
 {
@@ -397,9 +397,8 @@ static void core_find_left_out_of(Core *core, int number, uint64_t begin)
 }
 
 /*
- * gcore leaves out what can be read from files, and createdump without --full most pages of
- * libraries. Which of them is executable is not known, unless other pages of the same piece are
- * there.
+ * gcore leaves out memory that files have, and createdump without --full leaves out most pages of
+ * libraries. Only dumped pages of the same row show whether a row is executable.
  */
 static void core_find_left_out(Core *core)
 {

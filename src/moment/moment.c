@@ -65,7 +65,7 @@ static bool mapping_read(const char *line, size_t n, MomentMapping *ret)
                 .inode = mapping.inode,
                 .path = g_strdup(path),
         };
-        /* As perf has the offset of memory of no file. */
+        /* perf gives anonymous memory its address as the offset, too. */
         if (!mapping.inode && !*path)
                 ret->offset = mapping.start;
         return true;

@@ -67,8 +67,8 @@ typedef struct MomentMapping {
         char *path; /* owned: in the mount namespace of the process; empty: anonymous */
 } MomentMapping;
 
-/* Memory in which the runtime has compiled code: as far as a core file has it; or, of a process,
- * what is of no file. */
+/* Memory in which the runtime has compiled code: of a core file, the dumped parts; of a process,
+ * the anonymous mappings. */
 typedef struct MomentCode {
         uint64_t offset; /* in the runtime's file in memory; of no file: the address */
         uint64_t place;  /* in the core file, or the memory of the process */

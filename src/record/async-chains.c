@@ -55,7 +55,7 @@ typedef struct AsyncReading {
         int32_t pid;
         uint64_t known; /* ns: all earlier events have been read, unless there was a gap later */
         bool is_over;   /* no more entries come */
-        bool is_late;   /* it is no longer waited for */
+        bool is_late;   /* the wait for its events is over */
 } AsyncReading;
 
 struct AsyncChains {

@@ -46,7 +46,7 @@ bool runtime_sampler_add(RuntimeSampler *sampler, pid_t pid, GError **error);
 void runtime_sampler_poll(const RuntimeSampler *sampler, GArray *fds);
 /* Takes new samples. */
 void runtime_sampler_drain(RuntimeSampler *sampler);
-/* A message about a process that is no longer sampled because of a limit, once for each; the caller
+/* A message about a process whose sampling ended at a limit, once for each; the caller
  * frees it. NULL: none. */
 char *runtime_sampler_next_cut(RuntimeSampler *sampler);
 /* Writes the present mappings of assemblies of the processes. */

@@ -182,7 +182,7 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
                 return FRAME_CODE_UNKNOWN;
         case METHOD_UNREAD:
                 walk->is_guess |= !code.is_continued;
-                /* In a recording, all methods of a process that has ended would have the mark. */
+                /* Not in a recording: each method of an ended process would have the mark. */
                 if (walk->memory && !code.is_continued)
                         return FRAME_CODE_UNKNOWN;
                 break;

@@ -3,7 +3,7 @@
 
 /* Hexadecimal digits, of either case; libc only */
 
-/* -1: it is no digit. */
+/* The value of a digit; -1: another character. */
 static inline int hex_digit(char c)
 {
         return c >= '0' && c <= '9'   ? c - '0'

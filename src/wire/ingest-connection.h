@@ -20,7 +20,7 @@
 
 typedef struct IngestConnection IngestConnection;
 
-/* TRACKER is borrowed. With HOLD the feeder is told to wait until ingest_connection_go(). */
+/* TRACKER is borrowed. With HOLD the feeder gets an order to wait until ingest_connection_go(). */
 IngestConnection *ingest_connection_new(Tracker *tracker, bool hold);
 /* Drops unacknowledged frames, and detaches streams that were not closed. */
 void ingest_connection_free(IngestConnection *connection);

@@ -295,7 +295,7 @@ static bool ask_image(ImageSources *sources, const PrecompiledQuestion *question
         return is_found;
 }
 
-/* An image that is no longer where it was. */
+/* An image whose file was moved. */
 START_TEST(test_image)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
