@@ -16,10 +16,15 @@
 /* Reasons of GCSuspendEEBegin: a collection, and preparing one. */
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6 };
 
-/* The newest last, with thread ids of the events. Entries without an end are overwritten. */
+typedef struct CollectionBegun {
+        CollectionLogEntry entry; /* with the thread as the event has it */
+        uint32_t number;          /* of a collection; 0 for a pause */
+        bool is_told;             /* the log has an entry without an end */
+} CollectionBegun;
+
+/* The newest last. */
 typedef struct CollectionsBegun {
-        CollectionLogEntry entries[MAX_BEGUN];
-        uint32_t numbers[MAX_BEGUN]; /* numbers of collections; 0 for pauses */
+        CollectionBegun rows[MAX_BEGUN];
         unsigned n;
 } CollectionsBegun;
 
@@ -37,33 +42,69 @@ struct CollectionLog {
                 *async_events; /* rows of the event table */
 };
 
-static void collections_begin(CollectionsBegun *begun, const CollectionLogEntry *entry,
-                              uint32_t number)
+static void collection_log_write(CollectionLog *log, const CollectionBegun *row, uint64_t end)
 {
-        if (begun->n == MAX_BEGUN) {
-                begun->n--;
-                memmove(begun->entries, begun->entries + 1, begun->n * sizeof(*begun->entries));
-                memmove(begun->numbers, begun->numbers + 1, begun->n * sizeof(*begun->numbers));
-        }
-        begun->entries[begun->n] = *entry;
-        begun->numbers[begun->n++] = number;
-}
-
-/* Removes entry I, and writes it with END. */
-static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigned i, uint64_t end)
-{
-        CollectionLogEntry entry = begun->entries[i];
+        CollectionLogEntry entry = row->entry;
 
         entry.end = end;
         entry.tid = target_threads_find(log->threads, entry.tid);
         entry.pid = target_threads_pid(log->threads);
-        if (log->file && end > entry.begin)
+        if (log->file && (end > entry.begin || row->is_told))
                 target_log_write(log->file, &entry, sizeof(entry));
+}
+
+/* Takes number I out, which is written with END; 0: its end did not come. */
+static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigned i, uint64_t end)
+{
+        CollectionBegun *row = &begun->rows[i];
+
+        collection_log_write(log, row, MAX(end, row->entry.begin));
         begun->n--;
-        memmove(begun->entries + i, begun->entries + i + 1,
-                (begun->n - i) * sizeof(*begun->entries));
-        memmove(begun->numbers + i, begun->numbers + i + 1,
-                (begun->n - i) * sizeof(*begun->numbers));
+        memmove(row, row + 1, (begun->n - i) * sizeof(*row));
+}
+
+/* Two collections of a kind do not overlap, nor do two pauses by one thread: the end of the older
+ * one did not come. */
+static bool entry_excludes(const CollectionLogEntry *entry, const CollectionLogEntry *older)
+{
+        if (entry->kind == COLLECTION_LOG_PAUSE)
+                return entry->tid == older->tid;
+        return (entry->type == COLLECTION_BACKGROUND) == (older->type == COLLECTION_BACKGROUND);
+}
+
+static void collections_begin(CollectionLog *log, CollectionsBegun *begun,
+                              const CollectionLogEntry *entry, uint32_t number)
+{
+        unsigned i;
+
+        for (i = begun->n; i > 0; i--)
+                if (entry_excludes(entry, &begun->rows[i - 1].entry))
+                        collections_end(log, begun, i - 1, 0);
+        if (begun->n == MAX_BEGUN)
+                collections_end(log, begun, 0, 0);
+        begun->rows[begun->n++] = (CollectionBegun){.entry = *entry, .number = number};
+}
+
+/* The ends of those that the log tells of did not come. */
+static void collections_give_up(CollectionLog *log, CollectionsBegun *begun)
+{
+        unsigned i;
+
+        for (i = begun->n; i > 0; i--)
+                if (begun->rows[i - 1].is_told)
+                        collections_end(log, begun, i - 1, 0);
+}
+
+/* Tells the reader of those that go on. */
+static void collections_tell(CollectionLog *log, CollectionsBegun *begun)
+{
+        unsigned i;
+
+        for (i = 0; i < begun->n; i++) {
+                if (!begun->rows[i].is_told)
+                        collection_log_write(log, &begun->rows[i], COLLECTION_LOG_OPEN);
+                begun->rows[i].is_told = true;
+        }
 }
 
 static void collection_log_end_collection(CollectionLog *log, const Record *record)
@@ -71,7 +112,7 @@ static void collection_log_end_collection(CollectionLog *log, const Record *reco
         const uint32_t number = (uint32_t)record_u64(record, FIELD_Count);
         unsigned i = log->collections.n;
 
-        while (i > 0 && log->collections.numbers[i - 1] != number)
+        while (i > 0 && log->collections.rows[i - 1].number != number)
                 i--;
         if (i > 0)
                 collections_end(log, &log->collections, i - 1, record->time);
@@ -81,7 +122,7 @@ static void collection_log_end_pause(CollectionLog *log, const Record *record)
 {
         unsigned i = log->pauses.n;
 
-        while (i > 0 && log->pauses.entries[i - 1].tid != record->tid)
+        while (i > 0 && log->pauses.rows[i - 1].entry.tid != record->tid)
                 i--;
         if (i > 0)
                 collections_end(log, &log->pauses, i - 1, record->time);
@@ -97,14 +138,14 @@ void collection_log_take(CollectionLog *log, const Record *record)
                 entry.generation = (uint32_t)record_u64(record, FIELD_Depth);
                 entry.reason = (uint32_t)reason;
                 entry.type = (uint32_t)record_u64(record, FIELD_Type);
-                collections_begin(&log->collections, &entry,
+                collections_begin(log, &log->collections, &entry,
                                   (uint32_t)record_u64(record, FIELD_Count));
         } else if (record->event == log->gc_end) {
                 collection_log_end_collection(log, record);
         } else if (record->event == log->suspend &&
                    (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREPARATION)) {
                 entry.kind = COLLECTION_LOG_PAUSE;
-                collections_begin(&log->pauses, &entry, 0);
+                collections_begin(log, &log->pauses, &entry, 0);
         } else if (record->event == log->restart) {
                 collection_log_end_pause(log, record);
         } else if (record->event == log->async_events) {
@@ -122,10 +163,20 @@ static void collection_log_take_all(CollectionLog *log)
         Record record;
 
         while ((item = nettrace_reader_next(log->reader, &record, &gap)) != NETTRACE_ITEM_NONE)
-                if (item == NETTRACE_ITEM_RECORD)
+                if (item == NETTRACE_ITEM_RECORD) {
                         collection_log_take(log, &record);
-                else if (item == NETTRACE_ITEM_GAP)
+                } else if (item == NETTRACE_ITEM_GAP) {
                         async_log_add(log->async, ASYNC_LOG_GAP, NULL, 0);
+                        /* The end of a pause may be missing, and the program runs. */
+                        collections_give_up(log, &log->pauses);
+                }
+}
+
+void collection_log_flush(CollectionLog *log)
+{
+        collections_tell(log, &log->collections);
+        collections_tell(log, &log->pauses);
+        target_log_flush(log->file);
 }
 
 /* The reader holds events back until no older event can come. */
@@ -149,6 +200,7 @@ static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
                 return;
         }
         collection_log_take_all(log);
+        collection_log_flush(log);
         collection_log_end_flush(log);
 }
 
@@ -205,6 +257,8 @@ void collection_log_close(CollectionLog *log, bool is_complete)
                 nettrace_reader_finish(log->reader);
                 collection_log_take_all(log);
         }
+        collections_give_up(log, &log->collections);
+        collections_give_up(log, &log->pauses);
         if (log->has_async)
                 async_log_add(log->async,
                               log->reader && is_complete ? ASYNC_LOG_END : ASYNC_LOG_CLOSED, NULL,

@@ -4,11 +4,13 @@
 /*
  * Collection log: the garbage collections of a target, and its pauses for them
  *
- * A worker writes the log if the directory of its attachment's file has a directory `collections`,
- * to a file of the same name there: CollectionLogEntries, in the machine's byte order, ordered by
- * their ends. The reader is a program on the same machine that samples threads (src/record). The
- * events need a session of their own: a provider has one level in a session, and at the level of
- * jitted code the runtime would report each 100 KB of allocations.
+ * A worker writes it if the directory of its attachment's file has a directory `collections`, to a
+ * file of the same name in there: CollectionLogEntries, in the machine's byte order, in the order
+ * of their ends. An entry of which a reader must know before its end is there twice: first with the
+ * end COLLECTION_LOG_OPEN, then with its end; or with its begin as its end, if the end did not
+ * come. It is for a program that samples threads and runs on the same machine (src/record). The
+ * events come in a session of their own: a provider has one level in a session, and at the level of
+ * jitted code the runtime would report each 100 KB that are allocated.
  */
 
 #include "attach/eventpipe-session.h"
@@ -22,6 +24,9 @@
 /* Maximum size of a log in bytes, 400,000 collections; later ones are dropped. */
 #define COLLECTION_LOG_MAX_BYTES (UINT64_C(32) << 20)
 
+/* The end of an entry that goes on. */
+#define COLLECTION_LOG_OPEN UINT64_MAX
+
 typedef enum CollectionLogKind {
         COLLECTION_LOG_COLLECTION, /* from GCStart to GCEnd */
         COLLECTION_LOG_PAUSE,      /* thread TID had stopped the program for a collection */
@@ -31,10 +36,10 @@ typedef enum CollectionLogKind {
 enum { COLLECTION_BACKGROUND = 1 };
 
 typedef struct CollectionLogEntry {
-        uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
-        int32_t tid;   /* thread of the begin event, as perf has it: in our own pid namespace; 0:
-                        * not known */
-        int32_t pid;   /* pid, likewise */
+        uint64_t begin, end; /* ns of CLOCK_MONOTONIC; END: see above */
+        int32_t tid;   /* of the event at the begin, as perf has it: in our own pid namespace; 0:
+                          not known */
+        int32_t pid;   /* the same */
         uint32_t kind; /* CollectionLogKind */
         /* As in GCStart; a pause has 0. */
         uint32_t generation, reason, type;
@@ -57,7 +62,9 @@ void collection_log_add_flushed(CollectionLog *log, uint64_t time, uint64_t now)
 /* Writes the rest. IS_COMPLETE: the session was stopped, and its stream read to the end. NULL is
  * fine. */
 void collection_log_close(CollectionLog *log, bool is_complete);
-/* The sink for the session's stream; borrowed from LOG. */
+/* Hands all entries to the reader, also those that go on; the sink does that, too. */
+void collection_log_flush(CollectionLog *log);
+/* Takes the stream of the session; borrowed from LOG. */
 const EventPipeSink *collection_log_sink(const CollectionLog *log);
 /* Takes the next record of the target; the sink calls this for each record of the stream. */
 void collection_log_take(CollectionLog *log, const Record *record);

@@ -51,6 +51,12 @@ void jit_log_close(JitLog *log)
         g_free(log);
 }
 
+void jit_log_flush(JitLog *log)
+{
+        if (log)
+                target_log_flush(log->file);
+}
+
 static JitThread *jit_log_thread(JitLog *log, int32_t tid)
 {
         JitThread *thread = g_hash_table_lookup(log->threads, GINT_TO_POINTER(tid));

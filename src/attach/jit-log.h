@@ -32,5 +32,7 @@ typedef struct JitLog JitLog;
 JitLog *jit_log_open(const char *path, TargetThreads *threads);
 /* Writes the rest. NULL is fine. */
 void jit_log_close(JitLog *log);
+/* Hands all entries to the reader. NULL is fine. */
+void jit_log_flush(JitLog *log);
 /* Takes the next record of the target. NULL is fine. */
 void jit_log_take(JitLog *log, const Record *record);

@@ -4,8 +4,9 @@
 /*
  * Target log: a file of entries about one target, for a program that samples threads
  *
- * The log is written only if its directory exists: beside the attachment's file, with the name of
- * that file.
+ * It is written only if its directory is there: beside the attachment's file, with the name of that
+ * file. A reader can read it meanwhile, and punch a hole of what it has read: these bytes do not
+ * count for the limit.
  */
 
 #include <stdbool.h>
@@ -14,10 +15,14 @@
 
 typedef struct TargetLog TargetLog;
 
-/* PATH: the attachment's file. DIRECTORY: name of the log's directory. MAX_BYTES: limit of the log.
- * NULL: no log is wanted. */
+/* PATH: of the attachment's file. DIRECTORY: the name of the log's. MAX_BYTES: of the log, without
+ * holes. NULL:
+ * nobody wants one. */
 TargetLog *target_log_open(const char *path, const char *directory, uint64_t max_bytes);
 /* Writes the rest. NULL is fine. */
 void target_log_close(TargetLog *log);
-/* Adds an entry of N bytes if it fits. Returns true if the log has become full by this call. */
+/* Hands all entries to the reader. NULL is fine. */
+void target_log_flush(TargetLog *log);
+/* Adds an entry of N bytes, unless the log has no room for it. Returns true if it has none for
+ * another one now, and had before. */
 bool target_log_write(TargetLog *log, const void *entry, size_t n);

@@ -635,6 +635,7 @@ static void worker_serve(Worker *worker)
                         worker->end = WORKER_IS_DONE;
                 else if (is_ordered)
                         worker_take_orders(worker);
+                jit_log_flush(worker->jit_log);
                 if (worker->wants_flush && worker->end == WORKER_GOES_ON)
                         collection_session_begin_flush(&worker->collections, &worker->target);
                 worker->wants_flush = false;

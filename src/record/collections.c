@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collections.h"
 
+#include "record/target-logs.h"
+
 #include <glib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* Pauses of a process do not overlap, and at most two of its collections do. This many are compared
  * before one that began too early. */
@@ -12,11 +12,16 @@
 /* Sorted by begin. */
 typedef struct CollectingProcess {
         GArray *collections, *pauses; /* owned: of CollectionLogEntry */
+        unsigned n_open;              /* entries of both that go on */
+        bool has_collected;           /* also if that is forgotten */
 } CollectingProcess;
 
 struct Collections {
         GHashTable *processes; /* int32_t pid -> owned CollectingProcess */
-        uint64_t n_bytes;      /* that were read */
+        TargetLogs *logs;      /* owned */
+        uint64_t n_bytes;      /* of the entries of all processes */
+        CollectionTotals past; /* of those that are forgotten, and of all that were late */
+        uint64_t asked;        /* see collections_forget() */
 };
 
 /* Reasons of GCStart: GC.Collect(), or a lack of memory that the program has reported. */
@@ -42,39 +47,62 @@ static void collecting_process_free(void *data)
         g_free(process);
 }
 
-static void collections_take(Collections *collections, const CollectionLogEntry *entry)
+static CollectingProcess *collections_process(Collections *collections, int32_t pid)
 {
         CollectingProcess *process =
-                g_hash_table_lookup(collections->processes, GINT_TO_POINTER(entry->pid));
+                g_hash_table_lookup(collections->processes, GINT_TO_POINTER(pid));
 
         if (!process) {
-                process = g_new(CollectingProcess, 1);
+                process = g_new0(CollectingProcess, 1);
                 process->collections = g_array_new(FALSE, FALSE, sizeof(CollectionLogEntry));
                 process->pauses = g_array_new(FALSE, FALSE, sizeof(CollectionLogEntry));
-                g_hash_table_insert(collections->processes, GINT_TO_POINTER(entry->pid), process);
+                g_hash_table_insert(collections->processes, GINT_TO_POINTER(pid), process);
         }
-        if (entry->kind == COLLECTION_LOG_PAUSE)
-                g_array_append_val(process->pauses, *entry);
-        else
-                g_array_append_val(process->collections, *entry);
+        return process;
 }
 
-static void collections_read(Collections *collections, const char *path)
+/* The number of the entry that goes on and began at BEGIN; the length of ENTRIES: none. */
+static guint entries_find_open(const GArray *entries, uint64_t begin)
 {
-        g_autofree char *bytes = NULL;
-        CollectionLogEntry entry;
-        gsize n = 0, at;
-        struct stat st;
+        guint i;
 
-        if (stat(path, &st) < 0 ||
-            (uint64_t)st.st_size > COLLECTIONS_MAX_BYTES - collections->n_bytes ||
-            !g_file_get_contents(path, &bytes, &n, NULL))
-                return;
-        collections->n_bytes += MIN(n, COLLECTIONS_MAX_BYTES - collections->n_bytes);
-        for (at = 0; n - at >= sizeof(entry); at += sizeof(entry)) {
-                memcpy(&entry, bytes + at, sizeof(entry));
-                collections_take(collections, &entry);
+        for (i = entries->len; i > 0; i--) {
+                const CollectionLogEntry *entry =
+                        &g_array_index(entries, CollectionLogEntry, i - 1);
+
+                if (entry->end == COLLECTION_LOG_OPEN && entry->begin == begin)
+                        return i - 1;
         }
+        return entries->len;
+}
+
+static bool collections_take(const void *bytes, void *data)
+{
+        const CollectionLogEntry *entry = bytes;
+        Collections *collections = data;
+        CollectingProcess *process = collections_process(collections, entry->pid);
+        const bool is_pause = entry->kind == COLLECTION_LOG_PAUSE;
+        GArray *entries = is_pause ? process->pauses : process->collections;
+        const guint open =
+                process->n_open ? entries_find_open(entries, entry->begin) : entries->len;
+        const bool was_open = open < entries->len;
+
+        if (was_open) {
+                g_array_remove_index(entries, open);
+                collections->n_bytes -= sizeof(*entry);
+                process->n_open--;
+        }
+        /* The end of one that went on may be missing. */
+        if (entry->end <= entry->begin)
+                return true;
+        collections->past.n_late += !is_pause && !was_open && entry->begin < collections->asked;
+        if (collections->n_bytes + sizeof(*entry) > COLLECTIONS_MAX_BYTES)
+                return false;
+        g_array_append_val(entries, *entry);
+        collections->n_bytes += sizeof(*entry);
+        process->n_open += entry->end == COLLECTION_LOG_OPEN;
+        process->has_collected |= !is_pause && entry->end != COLLECTION_LOG_OPEN;
+        return true;
 }
 
 static gint collection_compare(gconstpointer a, gconstpointer b)
@@ -84,20 +112,12 @@ static gint collection_compare(gconstpointer a, gconstpointer b)
         return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-Collections *collections_new(const char *directory)
+void collections_update(Collections *collections)
 {
-        g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
-        Collections *collections = g_new0(Collections, 1);
         GHashTableIter iter;
-        const char *name;
         gpointer value;
 
-        collections->processes = g_hash_table_new_full(NULL, NULL, NULL, collecting_process_free);
-        while (files && (name = g_dir_read_name(files))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
-
-                collections_read(collections, path);
-        }
+        target_logs_read(collections->logs, collections_take, collections);
         g_hash_table_iter_init(&iter, collections->processes);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const CollectingProcess *process = value;
@@ -105,6 +125,15 @@ Collections *collections_new(const char *directory)
                 g_array_sort(process->collections, collection_compare);
                 g_array_sort(process->pauses, collection_compare);
         }
+}
+
+Collections *collections_new(const char *directory)
+{
+        Collections *collections = g_new0(Collections, 1);
+
+        collections->processes = g_hash_table_new_full(NULL, NULL, NULL, collecting_process_free);
+        collections->logs = target_logs_new(directory, sizeof(CollectionLogEntry));
+        collections_update(collections);
         return collections;
 }
 
@@ -113,6 +142,7 @@ void collections_free(Collections *collections)
         if (!collections)
                 return;
         g_hash_table_unref(collections->processes);
+        target_logs_free(collections->logs);
         g_free(collections);
 }
 
@@ -175,26 +205,35 @@ const CollectionLogEntry *collections_find(const Collections *collections, int32
         return pause ? process_find_paused(process, pause) : NULL;
 }
 
-static void collections_sum_process(const CollectingProcess *process, CollectionTotals *totals)
+static void totals_add(CollectionTotals *totals, const CollectionLogEntry *entry)
+{
+        const uint64_t length = entry->end - entry->begin;
+
+        if (entry->end == COLLECTION_LOG_OPEN)
+                return;
+        if (entry->kind == COLLECTION_LOG_PAUSE) {
+                totals->paused += length;
+                totals->longest = MAX(totals->longest, length);
+                return;
+        }
+        totals->n[MIN(entry->generation, COLLECTIONS_GENERATIONS - 1)]++;
+        totals->n_background += entry->type == COLLECTION_BACKGROUND;
+        totals->n_induced += reason_is_induced(entry->reason);
+}
+
+static void totals_add_all(CollectionTotals *totals, const GArray *entries)
 {
         guint i;
 
-        totals->n_processes += process->collections->len != 0;
-        for (i = 0; i < process->collections->len; i++) {
-                const CollectionLogEntry *entry =
-                        &g_array_index(process->collections, CollectionLogEntry, i);
+        for (i = 0; i < entries->len; i++)
+                totals_add(totals, &g_array_index(entries, CollectionLogEntry, i));
+}
 
-                totals->n[MIN(entry->generation, COLLECTIONS_GENERATIONS - 1)]++;
-                totals->n_background += entry->type == COLLECTION_BACKGROUND;
-                totals->n_induced += reason_is_induced(entry->reason);
-        }
-        for (i = 0; i < process->pauses->len; i++) {
-                const CollectionLogEntry *entry =
-                        &g_array_index(process->pauses, CollectionLogEntry, i);
-
-                totals->paused += entry->end - entry->begin;
-                totals->longest = MAX(totals->longest, entry->end - entry->begin);
-        }
+static void totals_add_process(CollectionTotals *totals, const CollectingProcess *process)
+{
+        totals->n_processes += process->has_collected;
+        totals_add_all(totals, process->collections);
+        totals_add_all(totals, process->pauses);
 }
 
 void collections_sum(const Collections *collections, CollectionTotals *ret_totals)
@@ -202,10 +241,56 @@ void collections_sum(const Collections *collections, CollectionTotals *ret_total
         GHashTableIter iter;
         gpointer process;
 
-        *ret_totals = (CollectionTotals){0};
+        *ret_totals = collections->past;
         g_hash_table_iter_init(&iter, collections->processes);
         while (g_hash_table_iter_next(&iter, NULL, &process))
-                collections_sum_process(process, ret_totals);
+                totals_add_process(ret_totals, process);
+}
+
+static void collections_forget_entries(Collections *collections, GArray *entries, uint64_t time)
+{
+        guint n = 0, i;
+
+        for (i = 0; i < entries->len; i++) {
+                const CollectionLogEntry *entry = &g_array_index(entries, CollectionLogEntry, i);
+
+                if (entry->end <= time)
+                        totals_add(&collections->past, entry);
+                else
+                        g_array_index(entries, CollectionLogEntry, n++) = *entry;
+        }
+        collections->n_bytes -= (uint64_t)(entries->len - n) * sizeof(CollectionLogEntry);
+        g_array_set_size(entries, n);
+}
+
+static void collections_end_process(int32_t pid, void *data)
+{
+        Collections *collections = data;
+        const CollectingProcess *process =
+                g_hash_table_lookup(collections->processes, GINT_TO_POINTER(pid));
+
+        if (!process)
+                return;
+        totals_add_process(&collections->past, process);
+        collections->n_bytes -= (uint64_t)(process->collections->len + process->pauses->len) *
+                                sizeof(CollectionLogEntry);
+        g_hash_table_remove(collections->processes, GINT_TO_POINTER(pid));
+}
+
+void collections_forget(Collections *collections, uint64_t time, uint64_t asked)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, collections->processes);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const CollectingProcess *process = value;
+
+                collections_forget_entries(collections, process->collections, time);
+                collections_forget_entries(collections, process->pauses, time);
+        }
+        collections->asked = asked;
+        target_logs_forget(collections->logs, collections_end_process, collections);
 }
 
 void collections_each(const Collections *collections,

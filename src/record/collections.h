@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Collections: the garbage collections of processes, from the logs of the holder's workers */
+/*
+ * Collections: when which process collected garbage, by the logs of the holder's workers
+ *
+ * The logs are read while they are written, see target-logs.h, and a recording without an end
+ * forgets what is too old for a question.
+ */
 
 #include "attach/collection-log.h"
 
@@ -9,16 +14,24 @@
 
 typedef struct Collections Collections;
 
-/* Bytes of all logs; later entries are left out. */
+/* Bytes of all entries that are not forgotten; later ones are left out. */
 #define COLLECTIONS_MAX_BYTES (UINT64_C(128) << 20)
 
-/* Reads all logs in DIRECTORY. */
+/* Reads all logs in DIRECTORY, see collections_update(). */
 Collections *collections_new(const char *directory);
 void collections_free(Collections *collections);
 
+/* Reads the entries that have come. Pointers to entries are invalid then. */
+void collections_update(Collections *collections);
+/* The same. Nobody asks for a time before TIME, in ns of CLOCK_MONOTONIC: what ended before is kept
+ * in the totals only. All was asked for the times before ASKED: a collection that began before and
+ * is not known yet is late. */
+void collections_forget(Collections *collections, uint64_t time, uint64_t asked);
+
 /*
- * The collection for which the thread TID of PID stopped the program at TIME. TID 0 is for threads
- * that only collect: the collection of PID at TIME. NULL: none, or not known. Owned by COLLECTIONS.
+ * The collection for which the thread TID of PID stopped the program at TIME. With TID 0, for
+ * threads that only collect: the one that PID was making at TIME. NULL: none, or not known. Owned
+ * by COLLECTIONS. The end of an entry can be COLLECTION_LOG_OPEN.
  */
 const CollectionLogEntry *collections_find(const Collections *collections, int32_t pid, int32_t tid,
                                            uint64_t time);
@@ -30,10 +43,12 @@ typedef struct CollectionTotals {
         uint64_t n_background;               /* of these */
         uint64_t n_induced;                  /* of these: the program asked for them */
         uint64_t paused, longest;            /* ns: all pauses; one of them */
+        uint64_t n_late;                     /* of these: see collections_forget() */
         unsigned n_processes;                /* that have collected */
 } CollectionTotals;
 
-/* Calls FN for each collection and each pause, in no order. */
+/* Calls FN for each collection and each pause that is not forgotten, in no order. */
 void collections_each(const Collections *collections,
                       void (*fn)(const CollectionLogEntry *entry, void *data), void *data);
+/* Of all that have ended, also of those that are forgotten. */
 void collections_sum(const Collections *collections, CollectionTotals *ret_totals);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/jit-intervals.h"
 
-#include <string.h>
-#include <sys/stat.h>
+#include "record/target-logs.h"
 
 #define NO_PARENT UINT32_MAX
 
@@ -12,8 +11,8 @@ typedef struct Interval {
 } Interval;
 
 struct JitIntervals {
-        unsigned n_cut;      /* logs that are incomplete, or were not read */
-        uint64_t n_bytes;    /* of the logs that were read */
+        TargetLogs *logs;    /* owned */
+        uint64_t n_bytes;    /* of the entries of all threads */
         GHashTable *threads; /* owned int64_t "pid and tid" -> owned GArray of Interval */
         GHashTable *first;   /* int32_t pid -> owned uint64_t: ns, begin of its first compilation */
 };
@@ -34,41 +33,24 @@ static void intervals_take_first(JitIntervals *intervals, const JitLogEntry *ent
                 *first = MIN(*first, entry->begin);
 }
 
-static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
+static bool intervals_take(const void *bytes, void *data)
 {
+        const JitLogEntry *entry = bytes;
+        JitIntervals *intervals = data;
         const gint64 key = thread_key(entry->pid, entry->tid);
         const Interval interval = {*entry, NO_PARENT};
         GArray *thread = g_hash_table_lookup(intervals->threads, &key);
 
+        if (intervals->n_bytes + sizeof(*entry) > JIT_INTERVALS_MAX_BYTES)
+                return false;
         if (!thread) {
                 thread = g_array_new(FALSE, FALSE, sizeof(Interval));
                 g_hash_table_insert(intervals->threads, g_memdup2(&key, sizeof(key)), thread);
         }
         g_array_append_val(thread, interval);
+        intervals->n_bytes += sizeof(*entry);
         intervals_take_first(intervals, entry);
-}
-
-/* False: the log is incomplete, or cannot be read. */
-static bool intervals_read(JitIntervals *intervals, const char *path)
-{
-        g_autofree char *bytes = NULL;
-        gsize n = 0, at;
-        struct stat st;
-
-        if (stat(path, &st) < 0)
-                return true;
-        if ((uint64_t)st.st_size > JIT_INTERVALS_MAX_BYTES - intervals->n_bytes)
-                return false;
-        if (!g_file_get_contents(path, &bytes, &n, NULL))
-                return true;
-        intervals->n_bytes += MIN(n, JIT_INTERVALS_MAX_BYTES - intervals->n_bytes);
-        for (at = 0; n - at >= sizeof(JitLogEntry); at += sizeof(JitLogEntry)) {
-                JitLogEntry entry;
-
-                memcpy(&entry, bytes + at, sizeof(entry));
-                intervals_take(intervals, &entry);
-        }
-        return n + sizeof(JitLogEntry) <= JIT_LOG_MAX_BYTES;
+        return true;
 }
 
 /* Outer ones before inner ones. */
@@ -98,25 +80,26 @@ static void thread_find_parents(GArray *thread)
         }
 }
 
+void jit_intervals_update(JitIntervals *intervals)
+{
+        GHashTableIter iter;
+        gpointer thread;
+
+        target_logs_read(intervals->logs, intervals_take, intervals);
+        g_hash_table_iter_init(&iter, intervals->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &thread))
+                thread_find_parents(thread);
+}
+
 JitIntervals *jit_intervals_new(const char *directory)
 {
-        g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
         JitIntervals *intervals = g_new0(JitIntervals, 1);
-        GHashTableIter iter;
-        const char *name;
-        gpointer thread;
 
         intervals->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
                                                    (GDestroyNotify)g_array_unref);
         intervals->first = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        while (files && (name = g_dir_read_name(files))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
-
-                intervals->n_cut += !intervals_read(intervals, path);
-        }
-        g_hash_table_iter_init(&iter, intervals->threads);
-        while (g_hash_table_iter_next(&iter, NULL, &thread))
-                thread_find_parents(thread);
+        intervals->logs = target_logs_new(directory, sizeof(JitLogEntry));
+        jit_intervals_update(intervals);
         return intervals;
 }
 
@@ -126,12 +109,46 @@ void jit_intervals_free(JitIntervals *intervals)
                 return;
         g_hash_table_unref(intervals->threads);
         g_hash_table_unref(intervals->first);
+        target_logs_free(intervals->logs);
         g_free(intervals);
+}
+
+static void intervals_end_process(int32_t pid, void *data)
+{
+        JitIntervals *intervals = data;
+
+        g_hash_table_remove(intervals->first, GINT_TO_POINTER(pid));
+}
+
+void jit_intervals_forget(JitIntervals *intervals, uint64_t time)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, intervals->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                GArray *thread = value;
+                guint n = 0, i;
+
+                for (i = 0; i < thread->len; i++) {
+                        const Interval *interval = &g_array_index(thread, Interval, i);
+
+                        if (interval->entry.end > time)
+                                g_array_index(thread, Interval, n++) = *interval;
+                }
+                intervals->n_bytes -= (uint64_t)(thread->len - n) * sizeof(JitLogEntry);
+                g_array_set_size(thread, n);
+                if (n)
+                        thread_find_parents(thread);
+                else
+                        g_hash_table_iter_remove(&iter);
+        }
+        target_logs_forget(intervals->logs, intervals_end_process, intervals);
 }
 
 unsigned jit_intervals_n_cut(const JitIntervals *intervals)
 {
-        return intervals->n_cut;
+        return target_logs_n_cut(intervals->logs, JIT_LOG_MAX_BYTES);
 }
 
 bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_t time)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The log of garbage collections of any stream of events, read back; memory and the file follow the
- * input
+ * The log of garbage collections of any stream of events, read back while it is written; memory and
+ * the file follow the input
  */
 
 #include "attach/collection-log.h"
@@ -45,14 +45,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         log = collection_log_open(place.path, place.threads, 0);
         FUZZ_REQUIRE(log != NULL);
         sink = collection_log_sink(log);
+        collections = collections_new(place.logs);
         for (at = 0; at < size; at += 1000) {
                 sink->take(sink->data, data + at, MIN(size - at, 1000));
+                collections_update(collections);
+                collections_forget(collections, at, 2 * at);
                 FUZZ_REQUIRE(fuzz_allocated() < before + MOST_FIXED + MOST_PER_BYTE * size);
         }
         collection_log_close(log, false);
         FUZZ_REQUIRE(g_stat(place.log_path, &st) == 0 &&
                      (uint64_t)st.st_size <= COLLECTION_LOG_MAX_BYTES);
-        collections = collections_new(place.logs);
+        collections_update(collections);
         collections_sum(collections, &totals);
         FUZZ_REQUIRE(totals.longest <= totals.paused && totals.n_processes <= 1);
         FUZZ_REQUIRE(!collections_find(collections, PID + 1, 0, 1000));

@@ -141,6 +141,70 @@ START_TEST(test_endless)
 }
 END_TEST
 
+static uint64_t paused(const Collections *collections)
+{
+        CollectionTotals totals;
+
+        collections_sum(collections, &totals);
+        return totals.paused;
+}
+
+/* The log is read while it is written: collections and pauses that go on are known. */
+START_TEST(test_live)
+{
+        LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
+        Collections *collections;
+        CollectionTotals totals;
+        CollectionLog *log;
+
+        g_mkdir(place.logs, 0700);
+        log = collection_log_open(place.path, place.threads, 0);
+        take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 100, 0, 0, 1, 0});
+        take(log, &(const Step){"GCStart_V2", 1, 110, 7, 2, 0, 0});
+        collection_log_flush(log);
+        collection_log_flush(log);
+        collections = collections_new(place.logs);
+        ck_assert_uint_eq(collections_find(collections, PID, 1, 150)->generation, 2);
+        ck_assert_uint_eq(collections_find(collections, PID, 0, 5000)->end, COLLECTION_LOG_OPEN);
+        ck_assert_uint_eq(paused(collections), 0);
+        collections_forget(collections, 150, 180);
+        take(log, &(const Step){"GCEnd_V1", 1, 190, 7, 0, 0, 0});
+        take(log, &(const Step){"GCRestartEEEnd_V1", 1, 200, 0, 0, 0, 0});
+        collection_log_flush(log);
+        collections_update(collections);
+        ck_assert_ptr_nonnull(collections_find(collections, PID, 1, 199));
+        ck_assert_ptr_null(collections_find(collections, PID, 1, 200));
+        ck_assert_ptr_null(collections_find(collections, PID, 0, 5000));
+        ck_assert_uint_eq(paused(collections), 100);
+        collections_forget(collections, 200, 305);
+        ck_assert_ptr_null(collections_find(collections, PID, 1, 199));
+        collections_sum(collections, &totals);
+        ck_assert_uint_eq(totals.n[2], 1);
+        ck_assert_uint_eq(totals.n_processes, 1);
+        ck_assert_uint_eq(totals.longest, 100);
+        ck_assert_uint_eq(totals.n_late, 0);
+        /* An end that did not come: the next pause by that thread tells. */
+        take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 300, 0, 0, 1, 0});
+        take(log, &(const Step){"GCStart_V2", 1, 301, 8, 0, 0, 0});
+        collection_log_flush(log);
+        take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 400, 0, 0, 1, 0});
+        take(log, &(const Step){"GCStart_V2", 1, 410, 9, 1, 0, 0});
+        collection_log_flush(log);
+        collections_update(collections);
+        ck_assert_ptr_null(collections_find(collections, PID, 1, 350));
+        ck_assert_uint_eq(collections_find(collections, PID, 1, 500)->generation, 1);
+        /* The program ended meanwhile. */
+        collection_log_close(log, true);
+        collections_update(collections);
+        ck_assert_ptr_null(collections_find(collections, PID, 1, 500));
+        collections_sum(collections, &totals);
+        ck_assert_uint_eq(totals.paused, 100);
+        ck_assert_uint_eq(totals.n_late, 1);
+        collections_free(collections);
+        log_place_remove(&place);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("collections");
@@ -148,6 +212,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_collections);
         tcase_add_test(tcase, test_endless);
+        tcase_add_test(tcase, test_live);
         suite_add_tcase(suite, tcase);
         return suite;
 }

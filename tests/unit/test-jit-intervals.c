@@ -113,6 +113,42 @@ START_TEST(test_endless)
 }
 END_TEST
 
+/* More than the log has room for, and it is read meanwhile: the newest are known, and the disk has
+ * no more than some of them. */
+START_TEST(test_live)
+{
+        enum { ROUND = 20000 };
+        const uint64_t n = 2 * JIT_LOG_MAX_BYTES / sizeof(JitLogEntry);
+        LogPlace place = log_place_new(JIT_LOG_DIRECTORY);
+        JitIntervals *intervals;
+        GStatBuf st;
+        JitLog *log;
+        uint64_t i;
+
+        g_mkdir(place.logs, 0700);
+        log = jit_log_open(place.path, place.threads);
+        intervals = jit_intervals_new(place.logs);
+        for (i = 1; i <= n; i++) {
+                take(log, &(const Step){1, i, 10 * i, 0});
+                take(log, &(const Step){1, i, 10 * i + 5, i});
+                if (i % ROUND)
+                        continue;
+                jit_log_flush(log);
+                jit_intervals_update(intervals);
+                ck_assert_uint_eq(jit_intervals_find(intervals, PID, 1, 10 * i)->address, i);
+                jit_intervals_forget(intervals, 10 * i);
+                ck_assert_ptr_null(jit_intervals_find(intervals, PID, 1, 10 * (i - 1)));
+                ck_assert_ptr_nonnull(jit_intervals_find(intervals, PID, 1, 10 * i + 4));
+                ck_assert_int_eq(g_stat(place.log_path, &st), 0);
+                ck_assert_int_le(st.st_blocks * 512, JIT_LOG_MAX_BYTES / 2);
+        }
+        ck_assert(!jit_intervals_is_before(intervals, PID, 10));
+        jit_log_close(log);
+        jit_intervals_free(intervals);
+        log_place_remove(&place);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("jit-intervals");
@@ -120,6 +156,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_intervals);
         tcase_add_test(tcase, test_endless);
+        tcase_add_test(tcase, test_live);
         suite_add_tcase(suite, tcase);
         return suite;
 }
