@@ -15,6 +15,8 @@
 
 /* Compilations that become markers: the longest ones. */
 #define MAX_COMPILATIONS 20000u
+/* In us, with parts: for the runtimes to write what their threads have buffered of chains. */
+#define CHAINS_LIMIT (3 * G_TIME_SPAN_SECOND)
 
 struct Activity {
         PerfActivity frames;
@@ -25,8 +27,10 @@ struct Activity {
         clrsym *handle;           /* owned; NULL: nothing is named */
         GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
-        uint64_t n_early;  /* samples in the JIT before the first known compilation */
-        uint64_t duration; /* ns */
+        uint64_t n_early; /* samples in the JIT from before the first compilation that is known */
+        const Recorder *recorder; /* borrowed */
+        uint64_t begin,
+                end; /* ns of CLOCK_MONOTONIC: of the part; without parts 0 and UINT64_MAX */
 };
 
 /* "Namespace.Type.Method(int) (QuickJitted)"; "": no body is known for that time. */
@@ -97,28 +101,55 @@ static bool activity_append_collecting(void *data, int32_t pid, int32_t tid, con
         return true;
 }
 
+/* What a walk over entries needs. */
+typedef struct ActivityWalk {
+        const Activity *activity; /* borrowed */
+        GArray *markers;          /* borrowed */
+        GPtrArray *compilations;  /* borrowed, of borrowed JitLogEntry */
+} ActivityWalk;
+
+/* What is later is in no marker. */
+static uint64_t activity_last(const Activity *activity)
+{
+        return activity->end == UINT64_MAX ? UINT64_MAX : activity->frames.last;
+}
+
+/* Cuts the marker at the borders of the part. False: it is in other parts only. */
+static bool activity_cut(const Activity *activity, ProfileMarker *marker)
+{
+        marker->begin = MAX(marker->begin, activity->begin);
+        marker->end = MIN(marker->end, activity_last(activity));
+        return marker->begin < marker->end;
+}
+
 static void activity_mark_collection(const CollectionLogEntry *entry, void *data)
 {
+        const ActivityWalk *walk = data;
         const bool is_pause = entry->kind == COLLECTION_LOG_PAUSE;
-        const ProfileMarker marker = {
+        ProfileMarker marker = {
                 .kind = is_pause ? PROFILE_MARKER_PAUSE : PROFILE_MARKER_COLLECTION,
                 .pid = entry->pid,
                 .tid = entry->tid,
                 .begin = entry->begin,
                 .end = entry->end,
-                .text = is_pause ? g_strdup("the program is stopped")
-                                 : g_strdup_printf("generation %u%s", (unsigned)entry->generation,
-                                                   entry->type == COLLECTION_BACKGROUND
-                                                           ? ", background"
-                                                           : ""),
         };
 
-        g_array_append_val((GArray *)data, marker);
+        if (!activity_cut(walk->activity, &marker))
+                return;
+        marker.text =
+                is_pause ? g_strdup("the program is stopped")
+                         : g_strdup_printf("generation %u%s", (unsigned)entry->generation,
+                                           entry->type == COLLECTION_BACKGROUND ? ", background"
+                                                                                : "");
+        g_array_append_val(walk->markers, marker);
 }
 
 static void activity_keep_compilation(const JitLogEntry *entry, void *data)
 {
-        g_ptr_array_add(data, (gpointer)entry);
+        const ActivityWalk *walk = data;
+
+        if (entry->end > walk->activity->begin && entry->begin < activity_last(walk->activity))
+                g_ptr_array_add(walk->compilations, (gpointer)entry);
 }
 
 /* The longest first. */
@@ -135,21 +166,22 @@ static void activity_mark(void *data, GArray *markers)
 {
         Activity *activity = data;
         g_autoptr(GPtrArray) entries = g_ptr_array_new();
+        ActivityWalk walk = {activity, markers, entries};
         guint i;
 
-        collections_each(activity->collections, activity_mark_collection, markers);
-        jit_intervals_each(activity->intervals, activity_keep_compilation, entries);
+        collections_each(activity->collections, activity_mark_collection, &walk);
+        jit_intervals_each(activity->intervals, activity_keep_compilation, &walk);
         g_ptr_array_sort(entries, compilation_compare);
         for (i = 0; activity->handle && i < MIN(entries->len, MAX_COMPILATIONS); i++) {
                 const JitLogEntry *entry = entries->pdata[i];
-                const ProfileMarker marker = {
-                        .kind = PROFILE_MARKER_COMPILATION,
-                        .pid = entry->pid,
-                        .tid = entry->tid,
-                        .begin = entry->begin,
-                        .end = entry->end,
-                        .text = text_printable(activity_name(activity, entry))};
+                ProfileMarker marker = {.kind = PROFILE_MARKER_COMPILATION,
+                                        .pid = entry->pid,
+                                        .tid = entry->tid,
+                                        .begin = entry->begin,
+                                        .end = entry->end,
+                                        .text = text_printable(activity_name(activity, entry))};
 
+                activity_cut(activity, &marker);
                 g_array_append_val(markers, marker);
         }
 }
@@ -171,7 +203,8 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
         activity->frames.chains = activity->chains;
         activity->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         activity->style = style;
-        activity->duration = recorder_duration(recorder);
+        activity->recorder = recorder;
+        activity->end = UINT64_MAX;
         if (jit_intervals_n_cut(activity->intervals))
                 message_print("clrsym",
                               "%u processes compiled more methods than is logged: some samples in "
@@ -185,12 +218,44 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
 
 void activity_free(Activity *activity)
 {
+        if (!activity)
+                return;
         clrsym_close(activity->handle);
         g_hash_table_unref(activity->names);
         jit_intervals_free(activity->intervals);
         collections_free(activity->collections);
         async_chains_free(activity->chains);
         g_free(activity);
+}
+
+void activity_update(Activity *activity)
+{
+        g_hash_table_remove_all(activity->names);
+        jit_intervals_update(activity->intervals);
+        collections_update(activity->collections);
+}
+
+void activity_begin_part(Activity *activity, uint64_t begin, uint64_t end)
+{
+        if (activity->chains)
+                async_chains_await(activity->chains, end, CHAINS_LIMIT);
+        activity_update(activity);
+        /* Samples come with a delay: the last one of the part before is the better border, unless
+         * that part was lost, or had none. */
+        activity->begin =
+                begin == activity->end && activity->frames.last ? activity->frames.last : begin;
+        activity->end = end;
+        activity->frames.last = 0;
+}
+
+/* A sample of the next part can be a little older than this part's end. */
+void activity_end_part(Activity *activity)
+{
+        g_hash_table_remove_all(activity->names);
+        jit_intervals_forget(activity->intervals, activity->begin);
+        collections_forget(activity->collections, activity->begin, activity->end);
+        if (activity->chains)
+                async_chains_forget(activity->chains, activity->begin);
 }
 
 PerfActivity *activity_frames(Activity *activity)
@@ -259,12 +324,18 @@ static void activity_print_collections(const Activity *activity)
         number_append_duration(line, totals.paused);
         if (totals.n_processes == 1) {
                 g_string_append(line, " of ");
-                number_append_duration(line, activity->duration);
+                number_append_duration(line, recorder_duration(activity->recorder));
         }
         g_string_append(line, ", at most ");
         number_append_duration(line, totals.longest);
         g_string_append(line, " at a time\n");
         fputs(line->str, stderr);
+        if (totals.n_late)
+                message_print("clrsym",
+                              "%" G_GUINT64_FORMAT
+                              " of them were reported after their interval had been named, and are "
+                              "missing there",
+                              (guint64)totals.n_late);
 }
 
 void activity_print(const Activity *activity)

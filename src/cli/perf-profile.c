@@ -204,6 +204,9 @@ static void perf_profile_take_sample(void *data, const BatchSample *sample, cons
         size_t session_end = find_session_end(profile, comm ? comm : "", frames, n), jit_end, i;
         const bool has_known = profile->has_physical && profile->known_physical && !session_end;
 
+        if (profile->activity)
+                profile->activity->last =
+                        MAX(profile->activity->last, activity_time(profile->activity, sample));
         if (session_end && profile->is_borrowed)
                 return;
         g_array_set_size(profile->stack, 0);

@@ -22,12 +22,13 @@ typedef struct PerfActivity {
                            GString *text);
         /* Adds all known activities as ProfileMarker, with the times of the events. */
         void (*mark)(void *data, GArray *markers);
-        void *data;                  /* argument of all three */
-        const AsyncChains *chains;   /* borrowed; NULL: chains of async methods are not known */
-        int64_t clock_offset;        /* ns to add to perf's times for CHAINS */
-        uint64_t n_samples, n_named; /* samples with a frame of the JIT; those with an activity's
-                                      * frame */
-        uint64_t n_joined, n_apart;  /* samples of continued methods with their chain; without it */
+        void *data;                /* of all three */
+        const AsyncChains *chains; /* borrowed; NULL: chains of async methods are not known */
+        int64_t clock_offset;      /* ns to add to perf's times for that */
+        uint64_t last; /* of the samples so far: the newest, in ns of the events' clock */
+        uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
+        uint64_t n_joined, n_apart;  /* of methods that continue after an await: with the chain;
+                                        without it */
 } PerfActivity;
 
 /* Relation of a frame to a diagnostic session. */

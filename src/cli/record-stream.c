@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record-stream.h"
 
+#include "cli/activity.h"
 #include "cli/perf-naming.h"
 #include "cli/output-form.h"
 #include "cli/perf-run.h"
@@ -17,19 +18,18 @@
 
 /* us. The last events of a part reach the daemon after its last samples. */
 #define SETTLE (1500 * G_TIME_SPAN_MILLISECOND)
-/* us after that, for the runtimes to write their threads' buffered events of chains. */
-#define CHAINS_LIMIT (3 * G_TIME_SPAN_SECOND)
-/* Limit of parts in the queue. If naming is slower than the recording, the oldest parts are
- * dropped. */
+/* In us: between two looks at the events, when no part is to be named. */
+#define UPDATE_INTERVAL (10 * G_TIME_SPAN_SECOND)
+/* Parts that wait to be named: with more, the machine is too slow for it, and the oldest go. */
 #define MAX_PARTS 8
 
 #define TOKEN_VARIABLE "CLRSYM_PUSH_TOKEN"
 #define NS             UINT64_C(1000000000)
 
 typedef struct WaitingPart {
-        char *path;    /* owned */
-        gint64 due;    /* us of g_get_monotonic_time(): no naming before */
-        uint64_t time; /* ns of CLOCK_MONOTONIC after the part's last sample */
+        char *path;          /* owned */
+        gint64 due;          /* us of g_get_monotonic_time(): when it can be named */
+        uint64_t begin, end; /* ns of CLOCK_MONOTONIC: its last sample is before END */
 } WaitingPart;
 
 struct RecordStream {
@@ -41,12 +41,11 @@ struct RecordStream {
         GCond changed;
         GQueue *parts; /* owned WaitingPart, the oldest first */
         bool is_over;
+        uint64_t last; /* the end of the newest part, as in WaitingPart */
         uint64_t n_parts, n_profiles, n_failed, n_lost_parts;
         SeriesIndex *index; /* owned */
-        /* Used by the thread only: */
-        PerfActivity activity; /* only its chains are known */
-        AsyncChains *chains;   /* owned; NULL: not wanted */
-        uint64_t last;         /* WaitingPart.time of the previous part; 0: there is none */
+        /* The thread's: */
+        Activity *activity; /* owned; NULL: not begun */
 };
 
 /* The processes of one series. */
@@ -227,15 +226,6 @@ static bool stream_make_directory(const Options *options, GError **error)
         return false;
 }
 
-/* Keeps the chains of one more part, because a sample of the next part can be a little older than
- * this part's time. */
-static void stream_end_chains(RecordStream *stream, const WaitingPart *part)
-{
-        if (stream->chains && stream->last)
-                async_chains_forget(stream->chains, stream->last);
-        stream->last = part->time;
-}
-
 static void stream_name(RecordStream *stream, const WaitingPart *part)
 {
         g_autofree char *path = stream->pusher ? NULL : stream_output(stream);
@@ -248,21 +238,28 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
                 .format = stream->naming.format,
                 .take = stream->pusher ? stream_push : NULL,
                 .data = stream,
-                .activity = stream->chains ? &stream->activity : NULL,
+                .activity = activity_frames(stream->activity),
                 .is_own = true,
                 .is_quiet = true,
         };
         g_autoptr(GError) error = NULL;
 
-        if (stream->chains)
-                async_chains_await(stream->chains, part->time, CHAINS_LIMIT);
+        activity_begin_part(stream->activity, part->begin, part->end);
         if (stream_make_directory(&stream->naming, &error) && perf_naming_run(&job, &error)) {
                 stream->n_profiles += path != NULL;
         } else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES)) {
                 stream->n_failed++;
                 stream_note(error->message, NULL);
         }
-        stream_end_chains(stream, part);
+        activity_end_part(stream->activity);
+}
+
+/* With the mutex, which it gives back meanwhile. */
+static void stream_update(RecordStream *stream)
+{
+        g_mutex_unlock(&stream->mutex);
+        activity_update(stream->activity);
+        g_mutex_lock(&stream->mutex);
 }
 
 /* Call with the mutex locked. The next part that is due; NULL: the recording is over. */
@@ -277,8 +274,9 @@ static WaitingPart *stream_await(RecordStream *stream)
                         g_cond_wait_until(&stream->changed, &stream->mutex, next->due);
                 else if (stream->is_over)
                         return NULL;
-                else
-                        g_cond_wait(&stream->changed, &stream->mutex);
+                else if (!g_cond_wait_until(&stream->changed, &stream->mutex,
+                                            g_get_monotonic_time() + UPDATE_INTERVAL))
+                        stream_update(stream);
         }
 }
 
@@ -331,8 +329,9 @@ RecordStream *record_stream_new(const Options *options, GError **error)
         return stream;
 }
 
-void record_stream_begin(RecordStream *stream, const char *socket, const char *async_logs)
+void record_stream_begin(RecordStream *stream, const Recorder *recorder)
 {
+        const char *socket = recorder_socket(recorder);
         const PusherSettings settings = {.url = stream->naming.push,
                                          .token = runtime_variable(TOKEN_VARIABLE),
                                          .max_bytes = PUSHER_MAX_BYTES,
@@ -341,9 +340,10 @@ void record_stream_begin(RecordStream *stream, const char *socket, const char *a
         /* Threads inherit the blocked signals, which the recorder takes. */
         stream->naming.socket = socket;
         stream->directory = g_path_get_dirname(socket);
-        stream->activity.chains = stream->chains = async_chains_new(async_logs);
+        stream->activity = activity_new(recorder, stream->naming.style);
         if (stream->naming.push)
                 stream->pusher = pusher_new(&settings);
+        stream->last = (uint64_t)g_get_monotonic_time() * 1000;
         stream->thread = g_thread_new("name", stream_run, stream);
 }
 
@@ -352,7 +352,8 @@ void record_stream_take(const char *path, uint64_t time, void *data)
         RecordStream *stream = data;
         WaitingPart *part = g_new0(WaitingPart, 1);
 
-        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE, time};
+        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE, stream->last, time};
+        stream->last = time;
         g_mutex_lock(&stream->mutex);
         stream->n_parts++;
         g_queue_push_tail(stream->parts, part);
@@ -369,6 +370,8 @@ void record_stream_take(const char *path, uint64_t time, void *data)
 
 static void stream_print_end(const RecordStream *stream, const PusherCounts *counts)
 {
+        const PerfActivity *activity = stream->activity ? activity_frames(stream->activity) : NULL;
+
         fprintf(stderr, "clrsym: %" G_GUINT64_FORMAT " profiles %s", stream->n_profiles,
                 stream->pusher ? "for the store" : "written");
         if (stream->pusher)
@@ -380,13 +383,15 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
         else if (stream->n_failed)
                 fprintf(stderr, ", %" G_GUINT64_FORMAT " could not be", stream->n_failed);
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
-        if (stream->activity.n_joined + stream->activity.n_apart)
+        if (!activity)
+                return;
+        if (activity->n_joined + activity->n_apart)
                 fprintf(stderr,
                         "clrsym: %" G_GUINT64_FORMAT
                         " samples are of methods that continue after an await, %" G_GUINT64_FORMAT
                         " of them with the methods that await them\n",
-                        stream->activity.n_joined + stream->activity.n_apart,
-                        stream->activity.n_joined);
+                        activity->n_joined + activity->n_apart, activity->n_joined);
+        activity_print(stream->activity);
 }
 
 /* True if profiles existed and the store got none; the exit status is 1 then. */
@@ -418,7 +423,7 @@ bool record_stream_free(RecordStream *stream, GError **error)
         ok = stream->n_parts && !stream_is_in_vain(stream, &counts);
         g_queue_free(stream->parts);
         series_index_free(stream->index);
-        async_chains_free(stream->chains);
+        activity_free(stream->activity);
         g_mutex_clear(&stream->mutex);
         g_cond_clear(&stream->changed);
         g_free(stream->directory);

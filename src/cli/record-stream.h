@@ -8,19 +8,20 @@
  */
 
 #include "cli/options.h"
+#include "record/recorder.h"
 
 typedef struct RecordStream RecordStream;
 
 /* Uses --every, --push and --output of OPTIONS, which is borrowed. NULL with ERROR set. */
 RecordStream *record_stream_new(const Options *options, GError **error);
 /*
- * Call this after making the recorder, which takes all signals, and before the first part. SOCKET:
- * of the daemon with the names; its directory is also for temporary files. ASYNC_LOGS: directory of
- * chains of async methods, which may be missing. Both are borrowed.
+ * Before the first part, and after RECORDER was made, which takes all signals. Borrowed: its daemon
+ * has the names, its holder the logs of what runtimes do, and the directory of the daemon's socket
+ * is also for files.
  */
-void record_stream_begin(RecordStream *stream, const char *socket, const char *async_logs);
-/* Takes the file PATH, with samples before TIME, in ns of CLOCK_MONOTONIC. DATA is a RecordStream.
- * Does not wait. */
+void record_stream_begin(RecordStream *stream, const Recorder *recorder);
+/* Takes the file PATH, with samples from before TIME, in ns of CLOCK_MONOTONIC. DATA is a
+ * RecordStream. Does not wait. */
 void record_stream_take(const char *path, uint64_t time, void *data);
 /* Names the remaining parts, and prints a summary. False if all parts failed, which is printed, or
  * if there were none, then with ERROR set. NULL is fine. */

@@ -278,8 +278,7 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
         settings->data = stream;
         recorder = recorder_new(settings, error);
         if (recorder)
-                record_stream_begin(stream, recorder_socket(recorder),
-                                    recorder_async_logs(recorder));
+                record_stream_begin(stream, recorder);
         ok = recorder && recorder_run(recorder, error);
         record_end_progress(settings->progress != NULL);
         /* If the recording failed, ERROR has its reason already. */

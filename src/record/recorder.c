@@ -613,8 +613,8 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
                 recorder->services =
-                        services_start(recorder->scratch, !settings->interval, settings->has_chains,
-                                       recorder->signal_fd, error);
+                        services_start(recorder->scratch, /* has_logs= */ true,
+                                       settings->has_chains, recorder->signal_fd, error);
         if (recorder->services)
                 return recorder;
         recorder_explain(recorder, error);

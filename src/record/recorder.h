@@ -71,13 +71,13 @@ bool recorder_has_daemon(const Recorder *recorder);
 /* Moves the samples to a place beside the recording's directory, where they stay. The caller frees
  * the path; NULL with ERROR set. */
 char *recorder_keep_samples(const Recorder *recorder, GError **error);
-/* Also after it: the directory of the compilations, see jit-intervals.h. */
+/* Also meanwhile: the directories of what was compiled when, see jit-intervals.h; and of chains of
+ * async methods, see async-chains.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
-/* Also during it: the directory of chains of async methods, see async-chains.h. */
 const char *recorder_async_logs(const Recorder *recorder);
 /* The jitted code of the runtimes at the end. Borrowed. */
 const JitMemory *recorder_jit_memory(const Recorder *recorder);
-/* Also after it: the directory of the garbage collections, see collections.h. */
+/* Also meanwhile: the directory of the garbage collections, see collections.h. */
 const char *recorder_collection_logs(const Recorder *recorder);
 /* ns of the recording. */
 uint64_t recorder_duration(const Recorder *recorder);

@@ -22,8 +22,8 @@ typedef struct Services {
         char *async_logs;      /* owned: the directory of async-log.h, which exists if requested */
 } Services;
 
-/* NULL with ERROR set. HAS_LOGS: logs that grow, so not for a recording without an end. HAS_ASYNC:
- * the log of chains, which does not grow. WAKE_FD: see spawn.h. */
+/* NULL with ERROR set. HAS_LOGS: of compilations and collections. HAS_ASYNC: of chains. WAKE_FD:
+ * see spawn.h. */
 Services *services_start(const Scratch *scratch, bool has_logs, bool has_async, int wake_fd,
                          GError **error);
 /* False: the daemon has ended by itself, or was killed, and its names are lost. */

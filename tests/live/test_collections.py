@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`clrsym record` of a program that collects garbage half of its time: the collections and pauses that the summary
 has are those that the program counts itself, and the samples show them without symbols of the runtime. With each
-runtime, for workstations and for servers."""
+runtime, for workstations and for servers. With `--every`, each interval has those of its own time."""
 
 import gzip
 import json
 import pathlib
 import re
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
@@ -19,6 +20,10 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
 SECONDS = 2
+# s: the events of two sessions; and the resolution of a file.
+MOST_APART = 0.005
+# Of the run with intervals, and of each.
+LONGER, INTERVAL = 6, 2
 # Without the background, with it, and with a thread for each of three heaps (numbers are hexadecimal).
 MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'concurrent': {'DOTNET_gcConcurrent': '1'},
          'server': {'DOTNET_gcServer': '1', 'DOTNET_GCHeapCount': '3', 'DOTNET_GCNoAffinitize': '1'}}
@@ -67,6 +72,102 @@ def shares_by_events(path):
     return (sum(category == 'Garbage collection' for _, _, category in samples) / len(samples),
             sum(is_within(name, time) for name, time, _ in samples) / len(samples),
             sorted((begin, end - begin) for begin, end in pauses))
+
+
+def own_events(place, path):
+    """The pauses, (begin, end) in s of CLOCK_MONOTONIC, and the collections, (begin, end, text of a marker), of the
+    program's own session."""
+    done = place.programs.run([place.programs.clrsym, 'dump', path])
+    begun, pauses, collections = {}, [], []
+    for event in map(json.loads, done.stdout.splitlines()):
+        name, at, fields = event['event'], float(event['time']), event['fields']
+        if name.startswith('GCSuspendEEBegin') and fields['Reason'] in REASONS:
+            begun[event['tid']] = at
+        elif name.startswith('GCRestartEEEnd') and event['tid'] in begun:
+            pauses.append((begun.pop(event['tid']), at))
+        elif name.startswith('GCStart'):
+            begun['number', fields['Count']] = at, f"generation {fields['Depth']}{', background' if fields['Type'] == 1 else ''}"
+        elif name.startswith('GCEnd') and ('number', fields['Count']) in begun:
+            begin, text = begun.pop(('number', fields['Count']))
+            collections.append((begin, at, text))
+    return pauses, collections
+
+
+def read_window(path, ahead):
+    """The samples, (time, thread, whether it is in a collection), and the markers, (begin, end, name, text), of an
+    interval, in s of CLOCK_MONOTONIC. AHEAD: s of the clock of the file."""
+    profile = json.loads(gzip.decompress(path.read_bytes()))
+    start, names = profile['meta']['startTime'] / 1000 - ahead, [category['name'] for category in profile['meta']['categories']]
+    samples, markers = [], []
+    for thread in profile['threads']:
+        strings = thread.get('stringArray') or profile['shared']['stringArray']
+        samples += [(start + at / 1000, thread['name'], names[thread['stackTable']['category'][stack]] == 'Garbage collection')
+                    for stack, at in zip(thread['samples']['stack'], thread['samples']['time'])]
+        markers += [(start + begin / 1000, start + end / 1000, strings[name], data['text']) for name, begin, end, data in
+                    zip(*(thread['markers'][column] for column in ('name', 'startTime', 'endTime', 'data')))]
+    return sorted(samples), markers
+
+
+def found_at(spans, time):
+    """What each span that has TIME has besides its begin and its end."""
+    return {span[2:] for span in spans if span[0] <= time < span[1]}
+
+
+def unmatched(some, others):
+    """Those of SOME for which OTHERS have none with the same text and times; very short ones can be at a border."""
+    return [one for one in some if one[1] - one[0] > 2 * MOST_APART and not any(
+        one[2] == other[2] and abs(one[0] - other[0]) < MOST_APART and abs(one[1] - other[1]) < MOST_APART for other in others)]
+
+
+def check_window(tap, what, window, pauses, collections, border):
+    """A sample is in a collection if the program's own session has one then, on its thread; and the collections at each
+    sample are those. BORDER: the end of the interval before. Returns the end of this one."""
+    samples, markers = window
+    shown = [(begin, end, text) for begin, end, name, text in markers if name == 'Garbage collection']
+    background = [one for one in collections if 'background' in one[2]]
+    limit = max(MAX_POINTS * len(samples), 2)
+    for kind, is_collector in (('the program', False), ("the collector's thread", True)):
+        of_kind = [one for one in samples if (one[1] == '.NET BGC') == is_collector]
+        got = sum(is_collecting for _, _, is_collecting in of_kind)
+        want = sum(bool(found_at(pauses + (background if is_collector else []), time)) for time, _, _ in of_kind)
+        tap.check(abs(got - want) <= limit, f'{what}: the share of {kind} that collects: {want} of {len(of_kind)} samples', got)
+    differing = [time for time, _, _ in samples if found_at(shown, time) != found_at(collections, time)]
+    tap.check(len(differing) <= limit, f'{what}: the collections at each sample', differing[:5], shown, collections)
+    # A file has the time from its first sample on.
+    begin, end = max(samples[0][0], border), samples[-1][0]
+    outside = [marker for marker in markers if marker[0] < begin - MOST_APART or marker[1] > end + MOST_APART]
+    tap.equal(outside, [], f'{what}: {len(markers)} markers, all within its time')
+    want = sorted((max(left, begin), min(right, end), text) for left, right, text in collections if left < end and right > begin)
+    got = sorted(one for one in shown if one[1] > begin)
+    missing, others = unmatched(want, got), unmatched(got, want)
+    tap.check(not missing and not others, f'{what}: its {len(want)} collections, cut at its borders', missing, others)
+    return end
+
+
+def test_windows(tap, place, command, what):
+    own = place.directory / 'windows.nettrace'
+    code, output, errors = place.record('-F', 997, '--every', INTERVAL, '-o', 'windows', '--format', 'firefox', '--', *command,
+                                        LONGER, **MODES['concurrent'], **OWN_SESSION, DOTNET_EventPipeOutputPath=str(own))
+    summary = SUMMARY.search(errors)
+    if not tap.check(code == 0 and summary, f'{what}: its collections are in the last lines', code, output, errors):
+        return
+    got = [int(found[1]) if (found := re.search(rf'(\d+) of generation {i}\b', summary[1])) else 0 for i in range(3)]
+    tap.equal(got, list(map(int, output.split()[:3])), f'{what}: as many as the program counts')
+    ahead = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC)
+    windows = [read_window(path, ahead) for path in sorted((place.directory / 'windows').iterdir())]
+    pauses, collections = own_events(place, own)
+    tap.check(len(windows) > 2 and len(collections) > 2, f'{what}: {len(windows)} intervals', collections)
+    border = 0
+    for number, window in enumerate(windows):
+        border = check_window(tap, f'{what}, {number}', window, pauses, collections, border)
+    # The first ones can be from before the program was attached.
+    begin = windows[0][0][0][0]
+    tap.check(all(any(text == one[2] and left < one[1] and right > one[0] for _, markers in windows
+                      for left, right, _, text in markers) for one in collections if one[0] > begin) and
+              any('background' in one[2] for one in collections), f'{what}: no collection is lost', collections)
+    tap.check(any(name == 'Compilation' for _, markers in windows for _, _, name, _ in markers) and
+              'samples in the JIT' in errors, f'{what}: and they have compilations', errors)
+    tap.equal(place.left(), ([], []), f'{what}: nothing is left')
 
 
 def check_own_session(tap, place, what, path, pauses):
@@ -127,6 +228,7 @@ def test(tap, programs, directory, _):
         place = test_record.Place(programs, directory, f'place-{version}')
         for mode in MODES:
             test_mode(tap, place, command, f'.NET {version}, {mode}', mode)
+        test_windows(tap, place, command, f'.NET {version}, intervals')
 
 
 if __name__ == '__main__':
