@@ -70,6 +70,7 @@ typedef struct BatchSample {
         uint32_t event;
         bool has_chain;
         bool is_walked; /* the runtime itself found the callers: they are whole, mapped or not */
+        bool has_begin; /* its last frame is where the thread begins, by call frame information */
         StackRoot cut;  /* by perf, or whole as far as perf is concerned */
         uint64_t time, period;
         size_t first, n; /* the sample's entries, the leaf first */

@@ -149,6 +149,7 @@ static bool chain_namer_add_chain(ChainNamer *namer, Chain chain, unsigned max_f
                                          : chain.is_cut                        ? STACK_CUT_COPY
                                          : chain.is_limited || n == max_frames ? STACK_CUT_FRAMES
                                                                                : STACK_WHOLE;
+        chain_namer_sample(namer)->has_begin = chain.has_begin;
         return true;
 }
 

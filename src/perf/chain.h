@@ -21,6 +21,7 @@ typedef struct Chain {
         bool is_cut;     /* STACK_CUT_MARK was among them so far */
         bool is_limited; /* STACK_CUT_LIMIT_MARK was */
         bool is_torn;    /* STACK_TORN_MARK was */
+        bool has_begin;  /* STACK_BEGIN_MARK was */
         bool is_first;   /* no address since the last marker */
 } Chain;
 

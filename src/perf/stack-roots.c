@@ -58,6 +58,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         struct StackRootRow outermost = {.id = sample->pid};
         NamedKind begin = NAMED_UNKNOWN; /* what the outermost frame is */
         bool is_managed = false, is_user = false;
+        bool is_torn;
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
 
@@ -84,17 +85,16 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         *ret_root = is_user ? sample->cut : STACK_WHOLE;
         if (!is_user || sample->cut != STACK_WHOLE || !sample->has_chain)
                 return true;
-        if (begin == NAMED_MANAGED && roots_have(roots, &native)) {
+        is_torn = begin == NAMED_MANAGED ? roots_have(roots, &native)
+                                         : !is_managed && roots_have(roots, &managed) &&
+                                                   !roots_have(roots, &outermost);
+        if (is_torn && !sample->has_begin) {
                 *ret_root = STACK_TORN;
                 return true;
         }
         if (is_managed && begin == NAMED_NATIVE && !roots_add(roots, &native))
                 return false;
-        if (is_managed)
-                return roots_add(roots, &outermost) && roots_add(roots, &managed);
-        if (roots_have(roots, &managed) && !roots_have(roots, &outermost))
-                *ret_root = STACK_TORN;
-        return true;
+        return !is_managed || (roots_add(roots, &outermost) && roots_add(roots, &managed));
 }
 
 /* The frame that is shown as its root; NULL: none. */

@@ -12,6 +12,8 @@
  * stack that begins with a managed frame lacks callers, too, if one of its thread has begun with
  * native code, as threads do: the code of an exception filter can have no frame pointer.
  *
+ * A stack with STACK_BEGIN_MARK lacks no callers.
+ *
  * A caller in no mapping ends a stack: it was read from a register that is not a frame pointer.
  */
 
@@ -24,6 +26,8 @@
  * limit of frames did. */
 #define STACK_CUT_MARK       (UINT64_MAX - 2999)
 #define STACK_CUT_LIMIT_MARK (UINT64_MAX - 2998)
+/* A stack ended where its thread begins. */
+#define STACK_BEGIN_MARK (UINT64_MAX - 2995)
 /* A stack by frame pointers ended in code that keeps none. */
 #define STACK_TORN_MARK (UINT64_MAX - 2996)
 /* Between two addresses: a caller is missing there. */

@@ -306,6 +306,8 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const
                 if (registers_recover(registers, stack, &frame->registers[i], cfa, i, &value))
                         registers_set(&caller, i, value);
         registers_return(&caller, frame->is_signal);
+        if (frame->registers[registers->machine->return_register].kind == FRAME_RULE_UNDEFINED)
+                return REGISTERS_BEGIN;
         if (!registers_have(&caller, REGISTER_PC) || !registers_have(&caller, REGISTER_SP))
                 return REGISTERS_END;
         /* The stack grows down; but a handler can have a stack of its own, and a leaf need not use

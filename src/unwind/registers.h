@@ -56,6 +56,7 @@ bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value);
 typedef enum RegistersStep {
         REGISTERS_CALLER,
         REGISTERS_SIGNAL, /* a signal interrupted the program in it */
+        REGISTERS_BEGIN,  /* the thread begins in it, by call frame information */
         REGISTERS_END,    /* there is no caller, or it is not in the copy of the stack */
 } RegistersStep;
 

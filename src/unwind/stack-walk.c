@@ -40,6 +40,7 @@ struct StackWalk {
         bool is_guess;          /* a caller in this sample so far is a guess */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample is too short */
+        bool has_begin;     /* the callers of this sample end where its thread begins */
         size_t max_callers; /* of a sample, without a mark */
         size_t n_deep;      /* frames that stacks can still have besides their first ones */
         uint64_t *callers;  /* owned: the frames of this sample, and a mark */
@@ -357,7 +358,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
         Registers registers, leaf;
         unsigned n = 0;
 
-        walk->is_cut = false;
+        walk->is_cut = walk->has_begin = false;
         if (!sample->regs)
                 return 0;
         registers_from_perf(walk->machine, attr->sample_regs_user, sample->regs, &registers);
@@ -392,7 +393,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                                                  step == REGISTERS_SIGNAL)
                                : registers_step_pointer(&registers, &stack);
                 walk->is_guess |= !mapping || walk->is_uncertain;
-                if (step == REGISTERS_END)
+                if (step == REGISTERS_BEGIN || step == REGISTERS_END)
                         break;
                 if (mapping && walk->is_uncertain && n < walk->max_callers)
                         walk->callers[n++] = STACK_HIDDEN_MARK;
@@ -400,8 +401,10 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                     stack_walk_is_jitted(walk, mapping))
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
-        walk->is_cut = n == walk->max_callers || (step == REGISTERS_END && stack.is_short &&
-                                                  stack.n >= attr->sample_stack_user);
+        walk->has_begin = step == REGISTERS_BEGIN;
+        walk->is_cut =
+                (n == walk->max_callers && !walk->has_begin) ||
+                (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user);
         stack_walk_spend(walk, n);
         walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
                               registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
@@ -629,6 +632,8 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         if (walk->is_cut)
                 n_callers = stack_walk_continue(walk, event, sample, n_callers, chain, n,
                                                 n + (begin ? (size_t)begin - 1 : 0));
+        else if (walk->has_begin)
+                walk->callers[n_callers++] = STACK_BEGIN_MARK;
         return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
 }
 
@@ -649,6 +654,8 @@ StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
         walk->counts.n_cut += walk->is_cut;
         if (walk->is_cut)
                 walk->callers[n++] = STACK_CUT_MARK;
+        else if (walk->has_begin)
+                walk->callers[n++] = STACK_BEGIN_MARK;
         return stack_walk_make_chain(walk, sample, sample->n_chain, n, ret_chain, ret_n);
 }
 

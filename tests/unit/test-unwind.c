@@ -510,6 +510,9 @@ START_TEST(test_arm64_frame)
         /* What is not above is no caller. */
         frame.cfa.offset = 0;
         ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_END);
+        frame.cfa.offset = 32;
+        frame.registers[REGISTER_LR] = (FrameRule){.kind = FRAME_RULE_UNDEFINED};
+        ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_BEGIN);
 }
 END_TEST
 
