@@ -330,3 +330,11 @@ bool call_frame_keeps_pointer(const CallFrame *frame, const Machine *machine)
         return pointer->kind == FRAME_RULE_AT_CFA && address->kind == FRAME_RULE_AT_CFA &&
                address->offset == pointer->offset + (int64_t)sizeof(uint64_t);
 }
+
+bool call_frame_has_popped(const CallFrame *frame)
+{
+        const FrameRule *pointer = &frame->registers[REGISTER_FP];
+
+        return frame->cfa.kind == FRAME_RULE_REGISTER && frame->cfa.number == REGISTER_SP &&
+               pointer->kind == FRAME_RULE_AT_CFA && pointer->offset < -frame->cfa.offset;
+}

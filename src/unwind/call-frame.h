@@ -46,3 +46,6 @@ bool call_frame_is_leaf(const CallFrame *frame, const Machine *machine);
  * the return address.
  */
 bool call_frame_keeps_pointer(const CallFrame *frame, const Machine *machine);
+/* True if the caller's frame pointer was saved below SP: the function has taken it back, or has
+ * used the red zone. */
+bool call_frame_has_popped(const CallFrame *frame);

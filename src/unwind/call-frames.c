@@ -4,6 +4,7 @@
 #include "perf/mapping-kind.h"
 #include "symbols/mapped-file.h"
 #include "symbols/process-accounts.h"
+#include "unwind/frame-code.h"
 #include "util/fd.h"
 
 #include <string.h>
@@ -23,6 +24,8 @@ typedef struct FrameFile {
         FrameTable table; /* owned */
         bool is_debug_read;
         FrameTable debug; /* owned: of its debug file */
+        /* Owned, or NULL: owned place in the file -> owned CallFrame of the instructions there. */
+        GHashTable *ends;
         uint8_t build_id[ELF_MAX_BUILD_ID];
         size_t n_build_id; /* 0: none, or not read */
         uint64_t n_missed; /* frames that it was missing for */
@@ -43,6 +46,7 @@ static void frame_file_free(void *data)
 
         frame_table_deinit(&file->table);
         frame_table_deinit(&file->debug);
+        g_clear_pointer(&file->ends, g_hash_table_unref);
         free(file->segments);
         g_free(file);
 }
@@ -72,7 +76,8 @@ void call_frames_free(CallFrames *frames)
 static size_t frame_file_size(const FrameFile *file)
 {
         return frame_table_size(&file->table) + frame_table_size(&file->debug) +
-               file->n_segments * sizeof(*file->segments);
+               file->n_segments * sizeof(*file->segments) +
+               (file->ends ? g_hash_table_size(file->ends) * sizeof(CallFrame) : 0);
 }
 
 static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
@@ -84,6 +89,7 @@ static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
         frame_table_deinit(&file->table);
         frame_table_deinit(&file->debug);
         file->is_debug_read = false;
+        g_clear_pointer(&file->ends, g_hash_table_unref);
         g_clear_pointer(&file->segments, free);
         file->n_segments = 0;
         file->state = FRAME_FILE_UNREAD;
@@ -152,16 +158,22 @@ static void frame_file_read(FrameFile *file, const Machine *machine, const Mappe
         elf_file_close(&elf);
 }
 
+/* Counts the bytes of FILE, which had N_BEFORE before. */
+static void call_frames_count(CallFrames *frames, const FrameFile *file, size_t n_before)
+{
+        const size_t n = frame_file_size(file) - n_before;
+
+        process_accounts_get(frames->accounts, file->owner)->n_bytes += n;
+        frames->n_bytes += n;
+}
+
 /* Charges PID for the work, and counts the bytes of FILE, which had N_BEFORE before. */
 static void call_frames_account_for(CallFrames *frames, int32_t pid, const FrameFile *file,
                                     size_t n_before)
 {
-        ProcessAccount *account = process_accounts_get(frames->accounts, pid);
-        const size_t n = frame_file_size(file) - n_before;
-
-        account->work += CALL_FRAMES_FILE_WORK + n;
-        process_accounts_get(frames->accounts, file->owner)->n_bytes += n;
-        frames->n_bytes += n;
+        process_accounts_get(frames->accounts, pid)->work +=
+                CALL_FRAMES_FILE_WORK + frame_file_size(file) - n_before;
+        call_frames_count(frames, file, n_before);
         if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
                 call_frames_make_room(frames);
 }
@@ -220,11 +232,52 @@ static FrameFile *call_frames_file(CallFrames *frames, uint32_t number)
         return file;
 }
 
-FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
-                             uint64_t address, CallFrame *ret)
+/* The frame at PLACE of FILE, AT bytes into the function of N bytes, by its instructions. False: it
+ * does not leave the function there. */
+static bool frame_file_read_end(const MappedFile *mapped, uint64_t place, size_t at, size_t n,
+                                CallFrame *ret)
 {
+        FD_AUTO int fd = mapped_file_open(mapped);
+        g_autofree uint8_t *bytes = g_malloc(n);
+        const MethodCode code = {.bytes = bytes, .n = n};
+
+        return fd >= 0 && pread(fd, bytes, n, (off_t)(place - at)) == (ssize_t)n &&
+               frame_code_read_end_x86_64(&code, at, ret);
+}
+
+/* Replaces FRAME, at PLACE of FILE in the function ENTRY, if that leaves it there. */
+static void call_frames_find_end(CallFrames *frames, int32_t pid, FrameFile *file,
+                                 const MappedFile *mapped, uint64_t place, const FrameEntry *entry,
+                                 uint64_t own, CallFrame *frame)
+{
+        const size_t n_before = frame_file_size(file);
+        const CallFrame *known;
+        CallFrame *end;
+
+        if (!file->ends)
+                file->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        known = g_hash_table_lookup(file->ends, &place);
+        if (known) {
+                *frame = *known;
+                return;
+        }
+        if (g_hash_table_size(file->ends) == CALL_FRAMES_MAX_ENDS)
+                g_hash_table_remove_all(file->ends);
+        end = g_memdup2(frame, sizeof(*frame));
+        frame_file_read_end(mapped, place, (size_t)(own - entry->begin), (size_t)entry->size, end);
+        *frame = *end;
+        g_hash_table_insert(file->ends, g_memdup2(&place, sizeof(place)), end);
+        call_frames_count(frames, file, n_before);
+        process_accounts_get(frames->accounts, pid)->work += CALL_FRAMES_END_WORK + entry->size;
+}
+
+FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
+                             uint64_t address, bool is_leaf, CallFrame *ret)
+{
+        const uint64_t place = address - mapping->begin + mapping->offset;
         ProcessAccount *account = process_accounts_get(frames->accounts, pid);
         FrameFile *file = call_frames_file(frames, mapping->file);
+        const MappedFile *mapped = address_spaces_file(frames->spaces, mapping->file);
         FrameEntry entry;
         uint64_t own, work;
         bool is_found;
@@ -234,20 +287,19 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
                 return FRAMES_SPENT;
         }
         if (file->state == FRAME_FILE_UNREAD)
-                call_frames_read(frames, pid, file,
-                                 address_spaces_file(frames->spaces, mapping->file));
+                call_frames_read(frames, pid, file, mapped);
         if (file->state == FRAME_FILE_MISSING) {
                 file->n_missed++;
                 return FRAMES_MISSING;
         }
-        if (!elf_segments_address(file->segments, file->n_segments, 0,
-                                  address - mapping->begin + mapping->offset, &own) ||
-            !call_frames_find_entry(frames, pid, file,
-                                    address_spaces_file(frames->spaces, mapping->file), own,
-                                    &entry))
+        if (!elf_segments_address(file->segments, file->n_segments, 0, place, &own) ||
+            !call_frames_find_entry(frames, pid, file, mapped, own, &entry))
                 return FRAMES_NONE;
         is_found = call_frame_read(ret, frames->machine, &entry, own, &work);
         account->work += work;
+        if (is_found && is_leaf && frames->machine->kind == MACHINE_X86_64 &&
+            entry.size <= CALL_FRAMES_MAX_CODE && call_frame_has_popped(ret))
+                call_frames_find_end(frames, pid, file, mapped, place, &entry, own, ret);
         return is_found ? FRAMES_FOUND : FRAMES_NONE;
 }
 

@@ -25,6 +25,12 @@
 #define CALL_FRAMES_FILE_WORK (UINT64_C(64) << 10)
 /* Bytes of memory. */
 #define CALL_FRAMES_MAX_BYTES (UINT64_C(256) << 20)
+/* The same for the instructions of a function, of a known file. */
+#define CALL_FRAMES_END_WORK (UINT64_C(4) << 10)
+/* Bytes of a function whose instructions are read. */
+#define CALL_FRAMES_MAX_CODE (64u << 10)
+/* Maximum of places in a file whose instructions are remembered. */
+#define CALL_FRAMES_MAX_ENDS 512
 
 typedef struct CallFrames CallFrames;
 
@@ -41,9 +47,15 @@ typedef enum FrameSearch {
         FRAMES_SPENT,   /* not searched: the process has cost too much */
 } FrameSearch;
 
-/* The frame at ADDRESS of process PID, by the file of MAPPING; RET is valid until the next call. */
+/*
+ * The frame at ADDRESS of process PID, by the file of MAPPING; RET is valid until the next call.
+ * IS_LEAF: ADDRESS is that of the next instruction, not in a call.
+ *
+ * Compilers do not write where a function takes its caller's frame pointer back, before it returns.
+ * There the frame is that of the instructions (x86-64).
+ */
 FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
-                             uint64_t address, CallFrame *ret);
+                             uint64_t address, bool is_leaf, CallFrame *ret);
 
 /* The path of the file that was missing most often; NULL: none. */
 const char *call_frames_most_missing(const CallFrames *frames);

@@ -140,8 +140,8 @@ static void frame_save(CallFrame *frame, uint8_t number, int64_t offset)
                 (FrameRule){.kind = FRAME_RULE_AT_CFA, .offset = offset};
 }
 
-/* Is AT in the instructions that end in a return? Then the rules go by what they still do. */
-static bool frame_read_end(const MethodCode *code, size_t at, CallFrame *ret)
+/* The rules go by what the instructions still do. */
+bool frame_code_read_end_x86_64(const MethodCode *code, size_t at, CallFrame *ret)
 {
         uint8_t numbers[16], n_pops = 0, i;
         int64_t places[16], depth = 0;
@@ -208,7 +208,7 @@ FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_
 
         if (at >= code->n || code->is_continued)
                 return FRAME_CODE_POINTER;
-        if (is_leaf && frame_read_end(code, at, ret))
+        if (is_leaf && frame_code_read_end_x86_64(code, at, ret))
                 return ret->registers[REGISTER_FP].kind == FRAME_RULE_SAME ? FRAME_CODE_HIDDEN
                                                                            : FRAME_CODE_RULES;
         if (code->is_stub)

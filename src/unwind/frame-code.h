@@ -39,6 +39,10 @@ FrameCodeKind frame_code_read_x86_64(const MethodCode *code, size_t at, bool is_
 FrameCodeKind frame_code_read_arm64(const MethodCode *code, size_t at, bool is_leaf,
                                     CallFrame *ret);
 
+/* Is AT in the last instructions of the function CODE, which leave it? Then its frame is that of
+ * these instructions. */
+bool frame_code_read_end_x86_64(const MethodCode *code, size_t at, CallFrame *ret);
+
 static inline FrameCodeKind frame_code_read(const Machine *machine, const MethodCode *code,
                                             size_t at, bool is_leaf, CallFrame *ret)
 {

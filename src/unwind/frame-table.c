@@ -194,7 +194,7 @@ static bool common_read(FrameCommon *common, const FrameTable *table, uint64_t a
 
 /* Reads the record of a function. */
 static bool entry_read(const FrameTable *table, FrameCommon *common, const FrameRecord *record,
-                       FrameEntry *ret, uint64_t *ret_size)
+                       FrameEntry *ret)
 {
         ByteCursor cursor = record->cursor;
         uint64_t position = table->address + (uint64_t)(cursor.at - table->bytes);
@@ -203,7 +203,7 @@ static bool entry_read(const FrameTable *table, FrameCommon *common, const Frame
                 return false;
         *ret = common->entry;
         if (!frame_pointer_take(&cursor, ret->encoding, position, &ret->begin) ||
-            !frame_pointer_take(&cursor, ret->encoding & POINTER_STORED, 0, ret_size))
+            !frame_pointer_take(&cursor, ret->encoding & POINTER_STORED, 0, &ret->size))
                 return false;
         if (common->has_lengths)
                 byte_cursor_take(&cursor, leb128_unsigned(&cursor));
@@ -243,7 +243,7 @@ static bool rows_are_sorted(const FrameTable *table)
 static bool table_read_rows(FrameTable *table)
 {
         FrameCommon common = {.at = UINT64_MAX};
-        uint64_t at = 0, next, size;
+        uint64_t at = 0, next;
         FrameRecord record;
         FrameEntry entry;
         size_t n_room = 0;
@@ -251,12 +251,12 @@ static bool table_read_rows(FrameTable *table)
         for (; at < table->n_bytes && table_take_record(table, at, &record, &next); at = next) {
                 FrameRange row = {.at = (uint32_t)at};
 
-                if (record.common == UINT64_MAX ||
-                    !entry_read(table, &common, &record, &entry, &size) || size == 0 ||
-                    size > UINT32_MAX || size > UINT64_MAX - entry.begin)
+                if (record.common == UINT64_MAX || !entry_read(table, &common, &record, &entry) ||
+                    entry.size == 0 || entry.size > UINT32_MAX ||
+                    entry.size > UINT64_MAX - entry.begin)
                         continue;
                 row.begin = entry.begin;
-                row.size = (uint32_t)size;
+                row.size = (uint32_t)entry.size;
                 if (!table_add_row(table, &n_room, &row))
                         return false;
         }
@@ -349,7 +349,7 @@ bool frame_table_find(const FrameTable *table, uint64_t address, FrameEntry *ret
         size_t low = 0, high = table->n_rows;
         const FrameRange *row;
         FrameRecord record;
-        uint64_t next, size;
+        uint64_t next;
 
         while (low < high) {
                 const size_t middle = low + (high - low) / 2;
@@ -364,5 +364,5 @@ bool frame_table_find(const FrameTable *table, uint64_t address, FrameEntry *ret
         row = &table->rows[low - 1];
         return address - row->begin < row->size &&
                table_take_record(table, row->at, &record, &next) &&
-               entry_read(table, &common, &record, ret, &size);
+               entry_read(table, &common, &record, ret);
 }

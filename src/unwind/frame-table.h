@@ -36,6 +36,7 @@ typedef struct FrameTable {
 /* The rules for finding the callers of a function. Borrowed from the table. */
 typedef struct FrameEntry {
         uint64_t begin;      /* of the function */
+        uint64_t size;       /* of the function, in bytes */
         ByteCursor common;   /* instructions for all of its compilation unit, ... */
         ByteCursor own;      /* ... and for the function */
         uint64_t position;   /* the address of `own`, which pointers in it can be relative to */

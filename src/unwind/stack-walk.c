@@ -257,7 +257,8 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
         if (!is_leaf && walk->machine->ends_signals_in_vdso && stack_walk_is_vdso(walk, mapping))
                 return stack_walk_step_signal(walk, registers, stack);
         if (!stack_walk_is_compiled(walk, mapping))
-                search = call_frames_find(walk->frames, sample->pid, mapping, address, &frame);
+                search = call_frames_find(walk->frames, sample->pid, mapping, address, is_leaf,
+                                          &frame);
         walk->is_guess |= search == FRAMES_MISSING || search == FRAMES_SPENT;
         walk->is_missing |= search == FRAMES_MISSING;
         walk->is_spent |= search == FRAMES_SPENT;
@@ -459,7 +460,7 @@ static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *s
 
 /* True if the native code there has a frame without a frame pointer. */
 static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMapping *mapping,
-                                    uint64_t address)
+                                    uint64_t address, bool is_leaf)
 {
         const uint64_t place =
                 (uint64_t)mapping->file << 48 ^ (address - mapping->begin + mapping->offset);
@@ -467,8 +468,8 @@ static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMap
         CallFrame frame;
 
         if (!known) {
-                const bool hides = call_frames_find(walk->frames, pid, mapping, address, &frame) ==
-                                           FRAMES_FOUND &&
+                const bool hides = call_frames_find(walk->frames, pid, mapping, address, is_leaf,
+                                                    &frame) == FRAMES_FOUND &&
                                    !frame.is_signal &&
                                    !call_frame_keeps_pointer(&frame, walk->machine);
 
@@ -494,7 +495,7 @@ static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, siz
         if (!mapping)
                 return false;
         if (!stack_walk_is_compiled(walk, mapping) &&
-            stack_walk_hides_native(walk, sample->pid, mapping, address))
+            stack_walk_hides_native(walk, sample->pid, mapping, address, i == 0))
                 return true;
         kind = stack_walk_find_code(walk, sample, mapping, address, i == 0, &frame);
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
@@ -520,7 +521,7 @@ static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
                 return STACK_HIDDEN_MARK;
         if (stack_walk_is_compiled(walk, mapping))
                 kind = stack_walk_find_code(walk, sample, mapping, address, true, &frame);
-        else if (call_frames_find(walk->frames, sample->pid, mapping, address, &frame) ==
+        else if (call_frames_find(walk->frames, sample->pid, mapping, address, true, &frame) ==
                  FRAMES_FOUND)
                 kind = FRAME_CODE_HIDDEN;
         return kind == FRAME_CODE_HIDDEN && call_frame_is_leaf(&frame, walk->machine)

@@ -46,6 +46,9 @@ class Watched:
         found = re.findall(rf'^VERSION {version} (\d+)$', self.output.read_text(encoding='utf-8'), re.MULTILINE)
         return int(found[-1]) if found else None
 
+    def is_watching(self):
+        return 'Waiting for changes' in self.output.read_text(encoding='utf-8')
+
     def wait(self, version):
         return live.wait_for(f'version {version}', lambda: self.pid_of(version), self.process, SLOW)
 
@@ -56,7 +59,10 @@ class Watched:
                         stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self.environment,
                         start_new_session=True) as self.process:
             try:
-                yield self.wait(1)
+                pid = self.wait(1)
+                # An edit before that is not noticed.
+                live.wait_for('that dotnet watches', self.is_watching, self.process, SLOW)
+                yield pid
             finally:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
