@@ -70,13 +70,15 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                 const NamedFrame frame = frames_get(frames, entry->frame);
                 const NamedKind kind = frame.kind;
 
-                is_lost |= is_user && kind == NAMED_UNKNOWN && !frame.name && !frame.module;
-                if (is_lost && entry->role == ENTRY_FRAME) {
-                        entry->role = ENTRY_DROPPED;
-                        batch->has_dropped = true;
-                }
+                /* The others may be no callers of this sample: nothing follows from them. */
                 if (entry->role != ENTRY_FRAME)
                         continue;
+                is_lost |= is_user && kind == NAMED_UNKNOWN && !frame.name && !frame.module;
+                if (is_lost) {
+                        entry->role = ENTRY_DROPPED;
+                        batch->has_dropped = true;
+                        continue;
+                }
                 is_managed |= kind == NAMED_MANAGED;
                 is_user = kind != NAMED_KERNEL;
                 outermost.frame = entry->ip;
@@ -88,7 +90,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         is_torn = begin == NAMED_MANAGED ? roots_have(roots, &native)
                                          : !is_managed && roots_have(roots, &managed) &&
                                                    !roots_have(roots, &outermost);
-        if (is_torn && !sample->has_begin) {
+        if (is_torn && (is_lost || !sample->has_begin)) {
                 *ret_root = STACK_TORN;
                 return true;
         }

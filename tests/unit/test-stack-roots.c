@@ -5,8 +5,8 @@
 #include "perf/stack-roots.h"
 #include "support/suite.h"
 
-/* A frame: "m" managed, "n" native, "k" of the kernel, "?" in no mapping; its number is its
- * address. */
+/* A frame: "m" managed, "n" native, "k" of the kernel, "?" in no mapping, "!" the same, but it only
+ * may be a caller; its number is its address. */
 static const struct {
         const char *what;
         int32_t tid;
@@ -23,12 +23,17 @@ static const struct {
         {"the kernel alone", 7, "k1 k2", false, STACK_WHOLE, 2},
         {"a method without its callers", 7, "n4 m3", false, STACK_TORN, 2},
         {"a caller in no mapping, and what it leads to", 7, "n4 m3 ?8 n9", false, STACK_TORN, 2},
+        {"in no mapping, and not certainly a caller", 7, "m3 !8 n2 n9", false, STACK_WHOLE, 3},
+        {"lost callers before the begin of the thread", 7, "n4 n5 ?8 n6", true, STACK_TORN, 2},
         {"native code of another thread", 8, "n4 n5", false, STACK_WHOLE, 2},
         {"a method in a thread without native code", 8, "n4 m3", false, STACK_WHOLE, 2},
 };
 
-static const NamedKind KINDS[] = {
-        ['m'] = NAMED_MANAGED, ['n'] = NAMED_NATIVE, ['k'] = NAMED_KERNEL, ['?'] = NAMED_UNKNOWN};
+static const NamedKind KINDS[] = {['m'] = NAMED_MANAGED,
+                                  ['n'] = NAMED_NATIVE,
+                                  ['k'] = NAMED_KERNEL,
+                                  ['?'] = NAMED_UNKNOWN,
+                                  ['!'] = NAMED_UNKNOWN};
 
 static void add_stack(Batch *batch, Frames *frames, size_t number)
 {
@@ -47,6 +52,8 @@ static void add_stack(Batch *batch, Frames *frames, size_t number)
 
                 ck_assert_ptr_nonnull(entry);
                 entry->ip = (uint64_t)(words[i][1] - '0');
+                if (words[i][0] == '!')
+                        entry->role = ENTRY_DROPPED;
                 entry->frame =
                         frames_symbol(frames, kind, kind == NAMED_UNKNOWN ? NULL : words[i], NULL);
         }
