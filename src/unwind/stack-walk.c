@@ -357,6 +357,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                            .memory = walk->memory,
                            .tid = sample->tid};
         Registers registers, leaf;
+        bool is_mapped = true; /* each caller so far is */
         unsigned n = 0;
 
         walk->is_cut = walk->has_begin = false;
@@ -381,10 +382,9 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 if (pc == 0 || pc >= walk->machine->end)
                         break;
                 mapping = address_spaces_find(walk->spaces, sample->pid, sample->time, address);
-                /* Only the leaf is certain: an address outside of mappings of code was not a return
-                 * address. */
-                if (!mapping && n > 0)
-                        break;
+                /* Was it a return address, and perf lost the record of its mapping? The namer
+                 * knows: it drops code in no mapping that no source names, and what follows. */
+                is_mapped &= mapping || n == 0;
                 /* Readers look a caller up at its call, one byte before. */
                 walk->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
                 stack_walk_take(walk, sample->tid, walk->callers[n], &registers,
@@ -403,9 +403,9 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
         walk->has_begin = step == REGISTERS_BEGIN;
-        walk->is_cut =
-                (n == walk->max_callers && !walk->has_begin) ||
-                (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user);
+        walk->is_cut = (n == walk->max_callers && !walk->has_begin) ||
+                       (step == REGISTERS_END && is_mapped && stack.is_short &&
+                        stack.n >= attr->sample_stack_user);
         stack_walk_spend(walk, n);
         walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
                               registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
