@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes: every body that the JIT makes begins at a multiple. */
+/* Bytes: the JIT aligns each body to a multiple. */
 #define CODE_ALIGNMENT 16
 
 /* "FROM=TO". */
@@ -24,7 +24,7 @@ static bool resolver_add_map(BatchResolver *resolver, const char *map)
         return ok;
 }
 
-/* False: no memory, or a map that is not one, which the command line has checked. */
+/* False: no memory, or MAP is malformed; the command line has checked it. */
 static bool resolver_init_lines(BatchResolver *resolver, const Settings *settings)
 {
         size_t i;
@@ -91,7 +91,10 @@ static bool add_query(Batch *batch, const clrsym_query *query, int64_t shift)
         return true;
 }
 
-/* Asks for the time of the sample; or, if only a window is known, for its begin and its end. */
+/*
+ * Queries the time of the sample. Without an exact clock, it queries the begin and the end of the
+ * window in which the sample was taken. Returns the number of queries; 0: no memory.
+ */
 static unsigned add_queries(const BatchResolver *resolver, Batch *batch, const clrsym_query *query)
 {
         const Settings *settings = resolver->settings;
@@ -129,11 +132,14 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         ask->address = where->address;
         if (query.pid <= 0)
                 return true;
-        /* Files are compared with times, which perf's own clock does not give exactly enough. */
+        /*
+         * /proc gives the mappings of live processes; only an exact clock can compare the sample's
+         * time with theirs.
+         */
         if ((kind == MAPPING_IMAGE || kind == MAPPING_MANAGED || kind == MAPPING_OTHER) &&
             (!resolver->images->asks_living || resolver->has_exact_clock))
                 ask->code = images_find(resolver->images, sample->pid, sample->time, where);
-        /* In a single-file program. */
+        /* The assembly is part of a single-file program. */
         if (kind == MAPPING_OTHER && ask->code.begin)
                 ask->kind = MAPPING_IMAGE;
         if (!map && settings->is_mapped_only)
@@ -152,8 +158,8 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
 }
 
 /*
- * A body begins where the file's function does. Is it the one at the address? It is if it was
- * reported after the file was mapped, and if its size, when known, is not less than in the file.
+ * True if the answer, about the begin of the file's function, names the body at the asked address:
+ * the body's load is not before the file was mapped, and its size, if known, covers the address.
  */
 static bool is_function(const BatchResolver *resolver, const Ask *ask, const clrsym_answer *answer)
 {
@@ -183,7 +189,10 @@ static bool are_function(const BatchResolver *resolver, const Ask *ask,
         return ask->n_queries > 0;
 }
 
-/* Whose files the process sees; 0: it is of a recording, or has ended. Its files may be ours. */
+/*
+ * The process whose files are read; 0: the samples are from a recorded trace, or the process has
+ * ended. Then our own files are read.
+ */
 static pid_t files_of(const BatchResolver *resolver, int32_t pid)
 {
         FD_AUTO int root = -1;
@@ -192,14 +201,14 @@ static pid_t files_of(const BatchResolver *resolver, int32_t pid)
                 return 0;
         if (kill(pid, 0) == 0 || errno != ESRCH)
                 return pid;
-        /* A recording may have kept it. */
+        /* The recording may keep the root directory of an ended process. */
         root = rootfs_open_root(pid);
         return root >= 0 ? pid : 0;
 }
 
 /*
- * The image's own tables name precompiled code that no event is about, or not certainly: the file
- * is the one that was mapped, so its code is that method's.
+ * Names precompiled code by the image's own tables if events do not name it for certain. The file
+ * is the one that was mapped, so the name is certain.
  */
 static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *ret)
 {
@@ -234,7 +243,7 @@ static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *re
         return true;
 }
 
-/* What the image has of a precompiled method that an event has named. */
+/* Finds a precompiled method that an event has named in its image. */
 static bool ask_image_method(BatchResolver *resolver, const Ask *ask, const clrsym_body *body,
                              ImageName *ret)
 {
@@ -243,7 +252,7 @@ static bool ask_image_method(BatchResolver *resolver, const Ask *ask, const clrs
                !strcmp(ret->method.name.name, body->name);
 }
 
-/* The event of an entry point has neither the type arguments, ... */
+/* The event of an entry point lacks the type arguments; the image has them. */
 static void ask_image_types(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
 {
         ImageName found;
@@ -253,7 +262,7 @@ static void ask_image_types(BatchResolver *resolver, const Ask *ask, clrsym_body
                 body->type_arg_names = found.method.name.type_args;
 }
 
-/* ... nor what leads to the source. */
+/* The event of an entry point lacks the token, the size and the module; the image has them. */
 static void ask_image_source(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
 {
         ImageName found;
@@ -267,8 +276,8 @@ static void ask_image_source(BatchResolver *resolver, const Ask *ask, clrsym_bod
 }
 
 /*
- * Parameters keep their numbers: precompiled code that no event has the token of could not have
- * their names, and one method would be two frames.
+ * Type parameters keep their numbers. Precompiled code without a token cannot get the parameters'
+ * names, so one method would otherwise be two frames.
  */
 static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
 {
@@ -292,7 +301,10 @@ static void ask_thunk(BatchResolver *resolver, const Ask *ask, clrsym_body *body
                 body->is_thunk = found.method.name.is_thunk;
                 return;
         }
-        /* Others have the method's code. Nor are names of type parameters wanted here. */
+        /*
+         * Thunks of other tiers do not exist: such code is the method's own. NAMED, a copy, keeps
+         * the names of type parameters out of BODY.
+         */
         if (body->tier != CLRSYM_TIER_OPTIMIZED && body->tier != CLRSYM_TIER_READY_TO_RUN)
                 return;
         memcpy(named.module_pdb_guid, body->module_pdb_guid, sizeof(named.module_pdb_guid));
@@ -302,7 +314,7 @@ static void ask_thunk(BatchResolver *resolver, const Ask *ask, clrsym_body *body
 
 _Static_assert(COUNT_LINE_TOO_MUCH - COUNT_LINE_FOUND == CLRSYM_LINE_TOO_MUCH, "another order");
 
-/* NULL: not known, or not asked for. */
+/* NULL: the line is not known, or the settings do not ask for lines. */
 static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
                                    clrsym_line *ret)
 {
@@ -312,11 +324,11 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
         if (!resolver->settings->has_lines)
                 return NULL;
         files = files_of(resolver, ask->pid);
-        /* In a single-file program that has ended. */
+        /* The sources of an ended single-file program are found by the program's path. */
         if (ask->code.mapping && !ask->code.file && !files)
                 clrsym_lines_add_program(resolver->lines, ask->code.mapping->mapping.path);
         ask_image_source(resolver, ask, &answer->body);
-        /* The answer may be that of the begin of the function. */
+        /* ANSWER may be about the begin of the function: move it to the address. */
         if (answer->offset != ask->address - answer->body.start) {
                 answer->offset = ask->address - answer->body.start;
                 answer->line_il_offset = -1;
@@ -327,7 +339,7 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
         return status == CLRSYM_LINE_FOUND ? ret : NULL;
 }
 
-/* Adds what was inlined at the address that was asked for. */
+/* Adds the methods inlined at the asked address. ANSWER of another address has none. */
 static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask, Entry *entry,
                        const clrsym_answer *answer)
 {
@@ -353,8 +365,7 @@ static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask, En
         return 0;
 }
 
-/* What is at the address that was asked for. */
-/* The runtime names code so that it makes for calls between managed and native code. */
+/* True for IL stubs, code that the runtime generates for calls between managed and native code. */
 static bool body_is_stub(const clrsym_body *body)
 {
         static const char STUB[] = "IL_STUB";
@@ -364,9 +375,9 @@ static bool body_is_stub(const clrsym_body *body)
 
 typedef struct AskFound {
         Verdict verdict;
-        clrsym_answer answer; /* if it is named */
-        bool is_of_image;     /* no event has the answer */
-        bool is_place_known;  /* the address is that of the sample */
+        clrsym_answer answer; /* valid if the verdict has a name */
+        bool is_of_image;     /* the image names the code, not an event */
+        bool is_place_known;  /* the address is exact, not only the method */
 } AskFound;
 
 static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask *ask)
@@ -397,11 +408,11 @@ static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask 
         return found;
 }
 
-/* Makes ENTRY the frame that was found for ASK; without a name it remains perf's. */
+/* Makes ENTRY the frame that was found for ASK. Without a name, ENTRY keeps perf's frame. */
 static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFound *found,
                    Entry *entry)
 {
-        /* Without the path of the assembly's file, it is the one that the runtime has. */
+        /* In a single-file program, the module is the one that the runtime reports. */
         const char *image = ask->code.begin && !ask->code.file ? NULL
                             : ask->kind == MAPPING_IMAGE
                                     ? frames_get(resolver->frames, entry->frame).module
@@ -440,13 +451,13 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
 
 /* Callers that are hidden (perf/osr-callers.h) */
 
-/* The frame that was taken last. */
+/* The last frame before the current one. */
 typedef struct Callee {
-        size_t sample, caller; /* the entry that follows it is its caller */
-        bool is_osr;           /* its caller is hidden */
-        clrsym_body body;      /* if it is */
-        bool is_unknown; /* it was hidden, and is not known: then the two below are its place */
-        bool is_added;   /* among the batch's callers, else among its entries */
+        size_t sample, caller; /* the entry of its caller */
+        bool is_osr;           /* OSR hides its caller */
+        clrsym_body body;      /* valid if is_osr */
+        bool is_unknown; /* the caller was hidden and is unknown: PLACE is the unknown frame */
+        bool is_added;   /* PLACE is among the batch's callers, not its entries */
         size_t place;
 } Callee;
 
@@ -461,9 +472,9 @@ static Callee callee_of(const Batch *batch, const Ask *ask)
 }
 
 typedef enum Slot {
-        SLOT_NONE,   /* a frame */
-        SLOT_CALLEE, /* of the method before it */
-        SLOT_HIDDEN, /* of a method that is not among the frames */
+        SLOT_NONE,   /* no slot, but a frame */
+        SLOT_CALLEE, /* the slot of the method in the frame before */
+        SLOT_HIDDEN, /* the slot of a method that has no frame */
 } Slot;
 
 static bool body_is_same_method(const clrsym_body *one, const clrsym_body *other)
@@ -472,7 +483,7 @@ static bool body_is_same_method(const clrsym_body *one, const clrsym_body *other
                !strcmp(one->name, other->name);
 }
 
-/* Does a body that replaced another one begin at the address itself? */
+/* The answer, if an OSR body begins exactly at the entry's address; else NULL. */
 static const clrsym_answer *ask_osr_begin(const Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = ask->at_ip ? batch->answers + ask->at_ip : NULL;
@@ -484,7 +495,7 @@ static const clrsym_answer *ask_osr_begin(const Batch *batch, const Ask *ask)
                        : NULL;
 }
 
-/* Writes what replaced itself there if that is not the callee. */
+/* Decides whether the entry's address is a slot. SLOT_HIDDEN: RET_HIDDEN is the slot's method. */
 static Slot ask_slot(const BatchResolver *resolver, const Batch *batch, const Ask *ask,
                      const Callee *callee, const AskFound *found, AskFound *ret_hidden)
 {
@@ -508,10 +519,10 @@ static Slot ask_slot(const BatchResolver *resolver, const Batch *batch, const As
         return SLOT_HIDDEN;
 }
 
-/* A caller that is hidden, as far as it is known. */
+/* The caller that OSR hides; without an entry the caller is unknown. */
 typedef struct HiddenCaller {
         const Entry *entry; /* NULL: not known */
-        const Ask *ask;     /* NULL: native code, which perf has named */
+        const Ask *ask;     /* NULL: native code, named by perf */
         AskFound found;
         bool is_sure;
 } HiddenCaller;
@@ -525,7 +536,7 @@ static bool callers_are_same(const HiddenCaller *one, const HiddenCaller *other)
                        : one->entry->frame == other->entry->frame;
 }
 
-/* Code that was not there at that time was no caller. */
+/* False if the candidate's code was not loaded at that time. */
 static bool caller_is_possible(const HiddenCaller *caller)
 {
         const Count reason = caller->found.verdict.reason;
@@ -536,8 +547,9 @@ static bool caller_is_possible(const HiddenCaller *caller)
 }
 
 /*
- * Chooses among the candidates after ENTRY, whose asks are those after ASK. They must agree: in a
- * sample without a copy of its stack, each method that was seen there can be the caller.
+ * Chooses among the candidates after ENTRY, whose asks follow ASK. In a sample without a copy of
+ * its stack, each caller of the slot that copies have shown is a candidate: the caller is known
+ * only if all candidates are one method.
  */
 static HiddenCaller caller_choose(BatchResolver *resolver, const Batch *batch, const Ask *ask)
 {
@@ -576,7 +588,7 @@ static Entry *callee_entry(const Batch *batch, const Callee *callee)
         return (callee->is_added ? batch->callers : batch->entries) + callee->place;
 }
 
-/* Puts the caller, as far as it is known, at the place of CALLEE, which becomes that caller. */
+/* Puts the caller, or an unknown frame, at the place of CALLEE. CALLEE becomes the caller. */
 static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Callee *callee)
 {
         HiddenCaller caller = caller_choose(resolver, batch, ask);
@@ -609,7 +621,7 @@ static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Cal
         return r;
 }
 
-/* A method that is known by its slot only: its frame, or the unknown one that is hidden before. */
+/* Names a method that only its slot shows: in the unknown frame before, or in a new frame. */
 static int hidden_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFound *hidden,
                       Callee *callee)
 {
@@ -636,8 +648,10 @@ static int hidden_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Ask
         return r < 0 ? r : caller_use(resolver, batch, ask, callee);
 }
 
-/* Is it in code that can be replaced on the stack, and is a frame before it missing? Then it can be
- * the slot of that frame. */
+/*
+ * True if the entry can be a slot instead of a return address: the frame before it is missing, and
+ * OSR can replace the code.
+ */
 static bool ask_can_be_slot(const BatchResolver *resolver, const Batch *batch, const Ask *ask,
                             const AskFound *found)
 {
@@ -656,7 +670,7 @@ bool batch_resolver_set_unknown(BatchResolver *resolver, Entry *entry)
         return entry->frame != INDEX_NONE;
 }
 
-/* Its caller, or that of the frame that is missing, is not known. False: no memory. */
+/* Adds an unknown frame: the caller of ENTRY, or of the missing frame. False: no memory. */
 static bool unknown_use(BatchResolver *resolver, Batch *batch, Entry *entry)
 {
         Entry *unknown = batch_add_caller(batch, entry);
@@ -688,7 +702,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Calle
         return ask_use(resolver, batch, ask, &found, entry);
 }
 
-/* Is it named without doubt? */
+/* The body, if the first answer has status OK; else NULL. */
 static const clrsym_body *ask_body(const Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
@@ -697,7 +711,7 @@ static const clrsym_body *ask_body(const Batch *batch, const Ask *ask)
                                                                                  : NULL;
 }
 
-/* The slots of the batch, before any is met where the method itself is not among the frames. */
+/* Learns the slots of the whole batch: another sample may lack the frame of a slot's method. */
 static bool resolver_learn(BatchResolver *resolver, const Batch *batch)
 {
         size_t i;
@@ -769,7 +783,7 @@ int batch_resolver_run(BatchResolver *resolver, Batch *batch)
                 is_late |= answers[i].status == CLRSYM_PENDING ||
                            answers[i].status == CLRSYM_NO_PROCESS ||
                            answers[i].confidence == CLRSYM_PROVISIONAL;
-        /* The wait was in vain: no more events come, and later batches are later in time. */
+        /* The wait timed out: no more events come, and later batches are later in time. */
         if (is_late)
                 resolver->wait_ms = 0;
         return r;

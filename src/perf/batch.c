@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The limit for samples without managed frames; a sample can have a thousand entries. */
+/* Limits of samples without managed frames; a sample can have a thousand entries. */
 #define MAX_ENTRIES 32768
 #define MAX_SAMPLES 4096
 
-/* The next element of an array of elements of SIZE bytes. */
+/* Appends an element of SIZE bytes. */
 static void *batch_add(void *array, size_t *n, size_t *n_size, size_t size)
 {
         char *elements;

@@ -4,7 +4,7 @@
 /*
  * Batch: samples that wait for the names of their managed frames
  *
- * They are asked for together, and printed in their order.
+ * One request names all frames of a batch. Output keeps the order of the samples.
  */
 
 #include "clrsym/clrsym.h"
@@ -19,47 +19,46 @@
 
 typedef enum EntryRole {
         ENTRY_FRAME,
-        ENTRY_SURE_CALLER,   /* may be the caller that the frame before it hides: of this sample */
-        ENTRY_LIKELY_CALLER, /* the same: of other samples with the same frames */
-        ENTRY_UNKNOWN,       /* a caller that is missing: a frame that shows that */
-        ENTRY_DROPPED,       /* is not printed */
+        ENTRY_SURE_CALLER,   /* possible caller that OSR hides, from this sample's own stack */
+        ENTRY_LIKELY_CALLER, /* the same, from other samples with the same slot and frame */
+        ENTRY_UNKNOWN,       /* stands for a missing caller */
+        ENTRY_DROPPED,       /* not printed */
 } EntryRole;
 
-/* Where the name of a frame comes from. */
+/* The origin of a frame's name. */
 typedef enum FrameSource {
-        FRAME_SOURCE_SYMBOL,  /* a table of symbols, of native code or the kernel; or it has no name
-                               */
-        FRAME_SOURCE_EVENT,   /* an event of the runtime */
-        FRAME_SOURCE_STUB,    /* the same, of code that the runtime made for calls */
-        FRAME_SOURCE_IMAGE,   /* the tables of a precompiled image */
-        FRAME_SOURCE_INLINED, /* the JIT's report of what it inlined there */
-        FRAME_SOURCE_STACK,   /* a caller that OSR hides, found in the copy of the stack */
-        FRAME_SOURCE_SAMPLES, /* a caller that OSR hides, as other samples have it */
-        FRAME_SOURCE_RECORDER, /* the file of another recorder, whose names have no time */
-        FRAME_SOURCE_SEVERAL,  /* the same, which has several names: none is shown */
-        FRAME_SOURCE_MARK,     /* the frame is not code: it stands for frames that are missing */
+        FRAME_SOURCE_SYMBOL,   /* a symbol table of native or kernel code, or none */
+        FRAME_SOURCE_EVENT,    /* an event of the runtime */
+        FRAME_SOURCE_STUB,     /* the same, for code that the runtime generates for calls */
+        FRAME_SOURCE_IMAGE,    /* the tables of a precompiled image */
+        FRAME_SOURCE_INLINED,  /* the JIT's report of inlined methods */
+        FRAME_SOURCE_STACK,    /* a caller hidden by OSR, read from the copy of the stack */
+        FRAME_SOURCE_SAMPLES,  /* a caller hidden by OSR, known from other samples */
+        FRAME_SOURCE_RECORDER, /* the symbols of another recorder, which have no times */
+        FRAME_SOURCE_SEVERAL,  /* the same, with several names: none is shown */
+        FRAME_SOURCE_MARK,     /* no code: stands for missing frames */
         _FRAME_SOURCE_MAX,
 } FrameSource;
 
 typedef struct Entry {
         uint64_t ip;
-        uint32_t frame;  /* perf's name for it, until the batch is resolved */
-        uint32_t offset; /* of the ip in the body; 0 without a name */
-        /* The methods inlined there, from the innermost one on, once it is resolved. */
+        uint32_t frame;  /* perf's frame, until the batch is resolved */
+        uint32_t offset; /* of the ip in the body; 0: no name */
+        /* Methods inlined at the address, the innermost first; valid when the batch is resolved. */
         uint32_t n_inlined;
         size_t inlined; /* the first of them in the batch */
         EntryRole role;
-        FrameSource source; /* once it is resolved */
-        size_t caller; /* a frame to be printed after it, that perf does not have: its number in
-                        * the batch's callers, from 1; 0: none */
+        FrameSource source; /* valid when the batch is resolved */
+        size_t caller;      /* number in the batch's callers, from 1, of a frame to print after this
+                               entry; 0: none */
 } Entry;
 
-/* What a stack begins with, see perf/stack-roots.h. */
+/* How the outer end of a stack was cut, see perf/stack-roots.h. */
 typedef enum StackRoot {
         STACK_WHOLE,
-        STACK_CUT_FRAMES, /* perf records so many frames and no more */
-        STACK_CUT_COPY,   /* the copy of the stack ends before the callers do */
-        STACK_TORN,       /* no managed caller, in a thread that has managed frames */
+        STACK_CUT_FRAMES, /* perf's limit of frames */
+        STACK_CUT_COPY,   /* the end of the copied stack */
+        STACK_TORN,       /* no managed caller, in a thread with managed frames */
         _STACK_ROOT_MAX,
 } StackRoot;
 
@@ -79,13 +78,13 @@ typedef struct BatchSample {
 /* An entry that may be a managed frame. */
 typedef struct Ask {
         size_t entry, sample;
-        uint64_t address;   /* in the code to be named */
+        uint64_t address;   /* in the instruction to name */
         size_t query;       /* the first of its queries */
         unsigned n_queries; /* 0: the process is unknown */
-        int32_t pid;        /* as perf has it */
+        int32_t pid;        /* in perf's pid namespace */
         MappingKind kind;
-        ImageCode code; /* with a begin: as many queries more, for the begin */
-        size_t at_ip;   /* a query for the address itself, of which `address` is before; 0: none */
+        ImageCode code; /* with a begin, as many queries about the begin follow */
+        size_t at_ip;   /* a query for the ip itself (`address` is before it); 0: none */
 } Ask;
 
 typedef struct Batch {
@@ -93,8 +92,8 @@ typedef struct Batch {
         Entry *entries;
         Ask *asks;
         clrsym_query *queries;
-        clrsym_answer *answers; /* as many as queries, while they are resolved */
-        uint32_t *inlined;      /* frames */
+        clrsym_answer *answers; /* one for each query, while the batch is resolved */
+        uint32_t *inlined;      /* numbers of frames */
         size_t n_samples, n_samples_size;
         size_t n_entries, n_entries_size;
         size_t n_asks, n_asks_size;
@@ -103,32 +102,31 @@ typedef struct Batch {
         Entry *callers; /* owned */
         size_t n_inlined, n_inlined_size;
         size_t n_callers, n_callers_size;
-        bool has_dropped; /* entries */
+        bool has_dropped; /* some entries have ENTRY_DROPPED */
 } Batch;
 
 void batch_deinit(Batch *batch);
 /* Removes the samples; keeps the memory. */
 void batch_clear(Batch *batch);
-/* Should it be resolved now? */
+/* True if the batch should be resolved now. */
 bool batch_is_full(const Batch *batch);
 
-/* New elements are zero; NULL if there is no memory. Valid until the next one of its kind. */
+/* Appends a zeroed element. Valid until the next element of its kind; NULL: no memory. */
 BatchSample *batch_add_sample(Batch *batch);
 /* For the sample that was added last. */
 Entry *batch_add_entry(Batch *batch);
 /* For the entry that was added last. */
 Ask *batch_add_ask(Batch *batch);
-/* For the ask that was added last, which counts its queries. */
+/* For the ask that was added last; the caller sets its n_queries. */
 clrsym_query *batch_add_query(Batch *batch);
 
-/* For an entry, after those of its own that were added. */
+/* Appends an inlined method to ENTRY. False: no memory. */
 bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame);
-/* A frame after ENTRY, after what is inlined in it; valid until the next one. NULL: no memory. */
+/* Adds a frame after ENTRY and its inlined methods; valid until the next one. NULL: no memory. */
 Entry *batch_add_caller(Batch *batch, Entry *entry);
-/* The same after the last frame of SAMPLE, which has frames. */
+/* Adds a frame after the last frame of SAMPLE, which must have a frame. */
 Entry *batch_add_root(Batch *batch, const BatchSample *sample);
-/* Makes entries of the inlined methods, and removes those that are dropped. False if there is no
- * memory. */
+/* Inserts inlined methods and added callers, and removes dropped entries. False: no memory. */
 bool batch_expand(Batch *batch);
 
 /* Room for an answer to each query; NULL if there is no memory. */

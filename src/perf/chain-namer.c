@@ -10,7 +10,7 @@ static BatchSample *chain_namer_sample(const ChainNamer *namer)
         return &namer->namer->batch.samples[namer->namer->batch.n_samples - 1];
 }
 
-/* INDEX_NONE if there is no memory. */
+/* The number of the event's name. INDEX_NONE: no memory. */
 static uint32_t chain_namer_event(ChainNamer *namer, const char *event)
 {
         if (!namer->event || namer->event != event) {
@@ -40,13 +40,19 @@ static bool chain_namer_add_sample(ChainNamer *namer, const ChainSample *sample)
 static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, EntryRole role)
 {
         CodePlace place = {0};
-        /* A call that does not return can be the last instruction of a function. */
+        /*
+         * Look up LINK's address, which is before the return address: if a call does not return,
+         * the return address can be in the next function.
+         */
         const bool is_known = namer->code.find(namer->code.data, chain_namer_sample(namer),
                                                link->address, link->is_user, &place);
         const char *symbol = is_known ? place.symbol : NULL;
         const char *dso = is_known ? place.dso : NULL;
         MappingKind mapping = is_known ? place.kind : MAPPING_NOWHERE;
-        /* Code of a file is native, with or without a symbol, unless an assembly in it has it. */
+        /*
+         * Code of a mapped file is native, with or without a symbol, unless the file contains an
+         * assembly.
+         */
         bool is_of_file = mapping == MAPPING_LIBRARY || (mapping == MAPPING_OTHER && *dso == '/');
         NamedKind kind = !link->is_user || place.is_kernel ? NAMED_KERNEL
                          : mapping == MAPPING_JITTED && place.source != FRAME_SOURCE_SYMBOL
@@ -60,7 +66,7 @@ static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, Entry
         if (!entry)
                 return false;
         entry->ip = link->ip;
-        /* What is in no mapping is not code. */
+        /* An address outside all mappings is not a caller. */
         entry->role = role != ENTRY_FRAME && !is_known ? ENTRY_DROPPED : role;
         entry->offset = symbol ? (uint32_t)(link->ip - place.start) : 0;
         entry->source = place.source;
@@ -78,7 +84,7 @@ static bool chain_namer_add_link(ChainNamer *namer, const ChainLink *link, Entry
         return batch_resolver_add(resolver, &namer->namer->batch, &where, mapping);
 }
 
-/* The callers that LINK can hide, if it is the slot of a method that was replaced. */
+/* Adds the callers that OSR hides if LINK is a slot. */
 static bool chain_namer_add_hidden(ChainNamer *namer, const ChainLink *link, Chain rest)
 {
         const BatchSample *sample = chain_namer_sample(namer);
@@ -105,7 +111,7 @@ static bool chain_namer_add_hidden(ChainNamer *namer, const ChainLink *link, Cha
         return true;
 }
 
-/* A caller that frame pointers do not show. */
+/* Adds a frame for a caller that frame pointers do not show. */
 static bool chain_namer_add_unknown(ChainNamer *namer)
 {
         Entry *entry = batch_add_entry(&namer->namer->batch);
@@ -116,7 +122,7 @@ static bool chain_namer_add_unknown(ChainNamer *namer)
         return batch_resolver_set_unknown(&namer->namer->resolver, entry);
 }
 
-/* A frame that stands for no code. */
+/* Adds a frame without code; NAME NULL: none. */
 static bool chain_namer_add_leaf(ChainNamer *namer, const char *name)
 {
         Entry *entry = name ? batch_add_entry(&namer->namer->batch) : NULL;
@@ -153,7 +159,7 @@ static bool chain_namer_add_chain(ChainNamer *namer, Chain chain, unsigned max_f
         return true;
 }
 
-/* Other events have samples that are not asked for; and copies of stacks, which no output shows. */
+/* The samples of the event in the settings; without one, all but the copies of stacks. */
 static bool chain_namer_wants(const ChainNamer *namer, const char *event)
 {
         return namer->namer->settings.event
@@ -169,7 +175,7 @@ bool chain_namer_add(ChainNamer *namer, const ChainSample *sample)
                 namer->namer->resolver.counts.n[COUNT_OTHER_SAMPLES]++;
                 return true;
         }
-        /* Stacks were not recorded, or only their kernel part. */
+        /* The chain has no address: stacks were not recorded, or only kernel stacks. */
         if (!chain_has_links(chain))
                 chain = chain_of(&sample->ip, 1);
         namer->namer->resolver.counts.n[COUNT_SAMPLES]++;
@@ -178,6 +184,6 @@ bool chain_namer_add(ChainNamer *namer, const ChainSample *sample)
                 return namer_fail_no_memory(namer->namer);
         if (!namer_is_full(namer->namer))
                 return true;
-        namer->event = NULL; /* its number may be forgotten */
+        namer->event = NULL; /* flushing may renumber the names */
         return namer_flush(namer->namer);
 }

@@ -36,7 +36,7 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
                 *ret_link = (ChainLink){
                         .ip = ip,
                         .address = chain->is_first || !ip ? ip : ip - 1,
-                        /* Without a marker: addresses in the upper half are the kernel's. */
+                        /* Without a marker, addresses in the upper half are the kernel's. */
                         .is_user = chain->is_marked ? chain->is_user : !(ip >> 63),
                         .is_after_hidden = is_after_hidden,
                 };

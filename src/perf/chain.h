@@ -4,9 +4,9 @@
 /*
  * Chain: the addresses of a callchain as the kernel recorded it
  *
- * Markers among the addresses separate the kernel's from the program's. The first address after a
- * marker is where the processor was, or where it entered the kernel; the others are return
- * addresses: their calls are before them.
+ * Markers separate kernel addresses from user addresses. The first address after a marker is the
+ * instruction pointer, or the address at which the program entered the kernel. The others are
+ * return addresses: each call is before its return address.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ typedef struct Chain {
 
 typedef struct ChainLink {
         uint64_t ip;
-        uint64_t address; /* to look up: in the instruction that was executed */
+        uint64_t address; /* for lookups: in the executed instruction */
         bool is_user;
         bool is_after_hidden; /* STACK_HIDDEN_MARK was before it */
 } ChainLink;

@@ -10,7 +10,7 @@
 
 static const struct {
         const char *name;
-        const char *reason; /* how a summary calls it; NULL: it is in none */
+        const char *reason; /* text in the summary; NULL: not in the summary */
 } ROWS[_COUNT_MAX] = {
         [COUNT_SAMPLES] = {"samples", NULL},
         [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
@@ -119,7 +119,7 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
         counts_add(&line, "%" PRIu64 " samples, %" PRIu64 " managed frames",
                    counts->n[COUNT_SAMPLES], managed);
         if (managed) {
-                /* Cut, not rounded: 100% is all of them. */
+                /* Truncated, so that only complete naming gives 100%. */
                 uint64_t share = (uint64_t)((unsigned __int128)named * 10000 / managed);
 
                 counts_add(&line,
@@ -156,7 +156,7 @@ size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
         return line.n;
 }
 
-/* In tenths of a percent: cut, not rounded, so that 100.0 are all; but a few are not 0.0. */
+/* In tenths of a percent. Truncated, so that only all give 100.0; at least 0.1 if N is not 0. */
 static unsigned counts_tenths(uint64_t n, uint64_t all)
 {
         const unsigned tenths = (unsigned)((unsigned __int128)n * 1000 / all);

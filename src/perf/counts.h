@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Counts: how many frames of a recording were named, and why others were not
+ * Counts: named frames of a recording, and the reasons of unnamed ones
  *
  * perf's filter can report a line "name number" for each count.
  */
@@ -13,13 +13,12 @@
 
 typedef enum Count {
         COUNT_SAMPLES,
-        COUNT_OTHER_SAMPLES, /* of an event that was not asked for */
-        /* With user code, of processes outside of perf's pid namespace, which have no number in it.
-         */
+        COUNT_OTHER_SAMPLES, /* samples of unwanted events */
+        /* Samples with user code of processes outside of perf's pid namespace, so without a pid. */
         COUNT_OUTSIDE,
         COUNT_FRAMES,
         COUNT_RUNTIME_UNNAMED, /* frames of the runtime's own libraries without a symbol */
-        /* Frames in memory that the runtime jits into, and how many of them are named. */
+        /* Frames in memory with jitted code, and the named ones of them. */
         COUNT_JITTED,
         COUNT_JITTED_NAMED,
         /* The same for precompiled images. */
@@ -27,18 +26,20 @@ typedef enum Count {
         COUNT_IMAGE_NAMED,
         /* Named frames for which perf has no mapping. */
         COUNT_ELSEWHERE_NAMED,
-        /* Frames that the runtime reports as managed, without a name: jitted or precompiled. */
+        /* Frames that the runtime reports as managed and that have no name. */
         COUNT_MANAGED_UNNAMED,
         COUNT_MARKED,         /* of the named ones: the name is not certain */
         COUNT_MARKED_GAP,     /* of the marked ones: events of that time are missing */
         COUNT_MARKED_PENDING, /* of the marked ones: more events of that time may come */
-        /* Callers of methods that were replaced on the stack (perf/osr-callers.h); how many of
-         * them are of the sample itself, and of others like it. */
+        /*
+         * Callers that OSR hides (perf/osr-callers.h); of them, callers from the sample's own
+         * stack, and callers known from other samples.
+         */
         COUNT_OSR_CALLERS,
         COUNT_OSR_SURE,
         COUNT_OSR_LIKELY,
-        COUNT_HIDDEN_CALLERS, /* of code without a frame pointer (STACK_HIDDEN_MARK) */
-        /* Why other frames in jitted memory and images have no name. */
+        COUNT_HIDDEN_CALLERS, /* missing callers (STACK_HIDDEN_MARK) */
+        /* Reasons of unnamed frames in jitted memory and images. */
         COUNT_NO_PROCESS,
         COUNT_NO_METHOD,
         COUNT_UNLOADED,
@@ -47,14 +48,14 @@ typedef enum Count {
         COUNT_PENDING,
         COUNT_EVICTED,
         COUNT_CLOCK,    /* the clock is not exact enough to decide */
-        COUNT_RECORDER, /* they have a name by the recorder only: FRAME_SOURCE_RECORDER */
-        COUNT_SEVERAL,  /* the recorder has several names for them */
-        /* Samples, in the order of StackRoot, if their stacks were recorded. */
+        COUNT_RECORDER, /* only the recorder has a name: FRAME_SOURCE_RECORDER */
+        COUNT_SEVERAL,  /* the recorder has several names */
+        /* Samples with a callchain, in the order of StackRoot. */
         COUNT_STACK_WHOLE,
         COUNT_STACK_CUT_FRAMES,
         COUNT_STACK_CUT_COPY,
         COUNT_STACK_TORN,
-        /* Where lines are asked for: named frames, in the order of clrsym_line_status. */
+        /* If lines are wanted: named frames, in the order of clrsym_line_status. */
         COUNT_LINE_FOUND,
         COUNT_LINE_NO_METHOD,
         COUNT_LINE_NO_MODULE,
@@ -74,7 +75,7 @@ typedef struct Counts {
         uint64_t n[_COUNT_MAX];
 } Counts;
 
-/* The name in a report. Static. */
+/* The name of the count in a report. Static. */
 const char *count_name(Count count);
 
 uint64_t counts_managed(const Counts *counts);
@@ -85,8 +86,9 @@ uint64_t counts_named(const Counts *counts);
  * snprintf().
  */
 size_t counts_summary(const Counts *counts, char *buffer, size_t n);
-/* The same of lines: "1858 of 5071 named frames have a source line; without one: 3000 whose ...".
+/*
+ * The same for lines: "1858 of 5071 named frames have a source line; without one: 3000 whose ...".
  */
 size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n);
-/* The same of stacks: "98.7 % whole, 0.9 % cut at 127 frames, 0.4 % without a managed caller". */
+/* The same for stacks: "98.7 % whole, 0.9 % cut at 127 frames, 0.4 % without a managed caller". */
 size_t counts_summary_stacks(const Counts *counts, char *buffer, size_t n);

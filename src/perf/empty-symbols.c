@@ -80,7 +80,7 @@ static void symbols_read_file(EmptySymbols *symbols, const char *path)
         elf_file_close(&file);
 }
 
-/* The number of the file; EMPTY_FILES_MAX: it cannot be remembered. */
+/* The number of the file; EMPTY_FILES_MAX: too many files, or no memory. */
 static uint32_t symbols_file(EmptySymbols *symbols, const char *path)
 {
         char **files;

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Empty symbols: those without a size, which perf extends to the next one
+ * Empty symbols: symbols of size 0, which perf extends to the next symbol
  *
- * Assembler need not give a size. Such a symbol names its first address only: what follows can be
- * the code of functions that the file has no symbols for.
+ * Assembly code need not give a size. Such a symbol names its first address only: the following
+ * code can be of functions without symbols.
  */
 
 #include "perf/hash-index.h"
@@ -14,18 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many files are looked at, and so many names are remembered. */
+/* Limits: files that are read, and names that are kept. */
 #define EMPTY_FILES_MAX 256u
 #define EMPTY_NAMES_MAX (1u << 16)
 
 typedef struct EmptySymbols {
-        char **files;            /* owned, and each: paths that were looked at */
+        char **files;            /* owned array of owned texts: paths of the read files */
         struct EmptyName *names; /* owned */
         uint32_t n_files, n_names;
-        HashIndex index; /* of the names */
+        HashIndex index; /* by name */
 } EmptySymbols;
 
 void empty_symbols_deinit(EmptySymbols *symbols);
-/* Has SYMBOL, as perf names it, no size in the file at the path DSO? False also if the file is not
- * to be had. */
+/* True if SYMBOL, as perf spells it, has size 0 in file DSO. False also if DSO is not readable. */
 bool empty_symbols_have(EmptySymbols *symbols, const char *dso, const char *symbol);

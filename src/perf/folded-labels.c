@@ -30,7 +30,7 @@ void folded_labels_deinit(FoldedLabels *labels)
         *labels = (FoldedLabels){0};
 }
 
-/* "[libcoreclr.so]": for a frame of which only the file is known. */
+/* "[libcoreclr.so]": the label of a frame without a name. */
 static char *module_label(const char *module)
 {
         const char *slash = module ? strrchr(module, '/') : NULL;
@@ -64,7 +64,7 @@ static bool equal_text(const void *rows, uint32_t number, const void *key)
         return !strcmp(((char *const *)rows)[number], key);
 }
 
-/* Takes over TEXT, which is a label, or NULL. */
+/* Takes over TEXT, a label; NULL: no memory. */
 static uint32_t folded_labels_add(FoldedLabels *labels, char *text)
 {
         uint32_t number;
@@ -88,7 +88,7 @@ static uint32_t folded_labels_add(FoldedLabels *labels, char *text)
         return labels->n++;
 }
 
-/* Room for the numbers of all frames. */
+/* Makes room for labels of N frames. */
 static bool folded_labels_make_room(FoldedLabels *labels, uint32_t n)
 {
         const size_t n_old = labels->n_of;

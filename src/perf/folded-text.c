@@ -8,7 +8,7 @@ const char *folded_annotation(NamedKind kind)
         return kind == NAMED_MANAGED ? "_[j]" : kind == NAMED_KERNEL ? "_[k]" : "";
 }
 
-/* Where the run of characters of SET that ends TEXT[0, N) begins. */
+/* The begin of the longest suffix of TEXT[0, N) with characters of SET only. */
 static size_t run_begin(const char *text, size_t n, const char *set)
 {
         while (n > 0 && strchr(set, text[n - 1]))

@@ -4,15 +4,16 @@
 /*
  * Texts of folded stacks, "comm;outermost;..;innermost 12"
  *
- * Readers split a line at each semicolon and take a number after the last space as the count, some
- * also a second one before it; some leave out lines that begin with '#'. So no label has a
- * semicolon, begins with a space, or ends with one or with one and a number; and no thread's name,
- * which is first on its line, begins with '#'.
+ * Readers split a line at each semicolon, and take the number after the last space as the count;
+ * some take a second number before it, too. Some ignore lines that begin with '#'. Therefore:
+ * - no label has a semicolon
+ * - no label begins or ends with a space, or ends with a space and a number
+ * - no thread's name, the first label of a line, begins with '#'
  */
 
 #include "perf/named-kind.h"
 
-/* "_[j]", "_[k]" or "": the suffix by which readers like flamegraph.pl know kinds of frames. */
+/* "_[j]", "_[k]" or "": the suffix by which readers like flamegraph.pl colour kinds of frames. */
 const char *folded_annotation(NamedKind kind);
 
 /* Makes TEXT a label, in place. */

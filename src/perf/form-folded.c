@@ -3,8 +3,8 @@
 /*
  * Folded stacks: a line for each stack, "comm;outermost;..;innermost 12"
  *
- * Stacks are counted until they take too much memory; then they are printed, and counting starts
- * again: readers add up equal lines.
+ * Stacks are counted until they reach a limit of memory. Then they are printed, and counting
+ * restarts, because readers add up equal lines.
  */
 
 #include "perf/form.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS (16u << 20) /* for all stacks: 64 MiB */
+#define MAX_WORDS (16u << 20) /* limit for all stacks: 64 MiB */
 
 /* Labels: the thread's name first, the leaf last. */
 typedef struct Stack {
@@ -27,7 +27,7 @@ typedef struct Folded {
         FoldedLabels labels;
         Stack *stacks; /* owned */
         size_t n, n_stacks;
-        uint32_t *words; /* owned: of all stacks, one after the other */
+        uint32_t *words; /* owned: the labels of all stacks */
         size_t n_words, n_words_size;
         HashIndex index;
 } Folded;
@@ -94,7 +94,7 @@ static bool folded_forget(void *state, const FormContext *context)
         return true;
 }
 
-/* Writes the labels of a sample where the next stack begins. */
+/* Writes the labels of a sample at the place of the next stack. */
 static bool folded_put_words(Folded *folded, const FormContext *context, const BatchSample *sample,
                              const Entry *entries)
 {

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sink's number of a frame that it does not have yet. */
+/* A frame that has no number in the sink yet. */
 #define NO_NUMBER UINT32_MAX
 
 typedef struct SinkState {
-        uint32_t *numbers; /* owned: the sink's, by number of the table */
+        uint32_t *numbers; /* owned: the sink's numbers of frames, by number in Frames */
         size_t n;
         uint32_t next;
-        uint32_t *stack; /* owned: of a sample */
+        uint32_t *stack; /* owned: the frames of a sample */
         size_t n_stack;
 } SinkState;
 
@@ -33,7 +33,7 @@ static void sink_free(void *state)
         free(sink);
 }
 
-/* Room for N numbers at *ROW, which has *N_ROW. */
+/* Makes room for N numbers at *ROW, which has room for *N_ROW. */
 static bool sink_make_room(uint32_t **row, size_t *n_row, size_t n)
 {
         const size_t n_old = *n_row;
@@ -45,7 +45,7 @@ static bool sink_make_room(uint32_t **row, size_t *n_row, size_t n)
         return true;
 }
 
-/* The kernel marks a file that was removed: the mark is not shown. To be freed; NULL: no memory. */
+/* Removes the kernel's mark of a deleted file. The caller frees it; NULL: no memory. */
 static char *sink_module(const char *module)
 {
         static const char DELETED[] = " (deleted)";

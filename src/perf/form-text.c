@@ -13,7 +13,7 @@
 
 #define NS 1000000000
 
-/* A form's state must not be NULL. */
+/* A form's state must not be NULL; text has none. */
 static void *text_new(void)
 {
         return calloc(1, 1);
@@ -32,7 +32,7 @@ static void add_seconds(TextOut *out, uint64_t ns)
         text_out_bytes(out, digits, sizeof(digits));
 }
 
-/* In samples with a callchain perf writes the thread's name as it is, else in a column. */
+/* perf pads the thread's name unless the sample has a callchain. */
 static void add_head(const FormContext *context, const BatchSample *sample)
 {
         const char *comm = frames_get(context->frames, sample->comm).name;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Form: how named samples are printed, while perf reads them. Forms that need all samples at once
- * are in src/profile; src/cli/perf-naming.c lists both.
+ * Form: an output format, printed while perf reads samples. Forms that need all samples at once are
+ * in src/profile; src/cli/perf-naming.c lists both.
  */
 
 #include "perf/batch.h"
@@ -16,16 +16,16 @@ typedef struct FormContext {
         const Settings *settings; /* all borrowed */
         const Frames *frames;
         TextOut *out;
-        const SampleSink *sink; /* FORM_SINK: gets the samples */
+        const SampleSink *sink; /* FORM_SINK: receives the samples */
 } FormContext;
 
-/* Functions return false if there is no memory. Write errors stay in the TextOut. */
+/* Functions return false without memory. The TextOut keeps write errors. */
 typedef struct Form {
         /* The form's state, owned by the caller; NULL if there is no memory. */
         void *(*new)(void);
         bool (*add)(void *state, const FormContext *context, const BatchSample *sample,
                     const Entry *entries);
-        /* Frames are numbered again from now on. */
+        /* The Frames are cleared: numbers start again. False: no memory. */
         bool (*forget)(void *state, const FormContext *context);
         bool (*end)(void *state, const FormContext *context);
         void (*free)(void *state);

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A limit of the memory for names. A guess; untuned. */
+/* Limits of the memory for names: a guess. */
 #define MAX_FRAMES (1u << 18)
 #define MAX_BYTES  (128u << 20)
 
-/* Bytes of a source's checksum. */
+/* Bytes of a source's checksum, at most. */
 #define MAX_CHECKSUM 32u
 
-/* perf's texts are mostly at the same address again: then they need no hash. */
+/* perf reuses the addresses of its texts: a known address saves the hash. */
 #define N_RECENT 8192
 
 /* The key of a method's body, for the time that the runtime keeps it. */
@@ -26,8 +26,10 @@ typedef struct BodyKey {
         uint32_t generation, rejit_id;
         bool is_marked;
         bool has_line;
-        /* With a line. FILE and CHECKSUM are numbers of frames_text(); that of "" if the checksum
-         * is not known. */
+        /*
+         * Valid with a line. FILE and CHECKSUM are numbers of frames_text(); the checksum of "" is
+         * an unknown one.
+         */
         uint32_t file, line, checksum;
         clrsym_il_kind il_kind;
 } BodyKey;
@@ -35,11 +37,11 @@ typedef struct BodyKey {
 struct FrameRow {
         char *symbol; /* owned: perf's text; NULL: none */
         char *dso;    /* owned: perf's text; NULL: none */
-        char *name;   /* owned: printable, if not the symbol itself */
-        char *module; /* owned: printable, if not the DSO itself */
+        char *name;   /* owned: printable; NULL: SYMBOL is printable */
+        char *module; /* owned: printable; NULL: DSO is printable */
         NamedKind kind;
         clrsym_tier tier;
-        BodyKey key; /* for managed frames */
+        BodyKey key; /* valid for managed frames */
 };
 
 bool frames_init(Frames *frames, clrsym_style style)
@@ -90,7 +92,7 @@ bool frames_is_full(const Frames *frames)
         return frames->n >= MAX_FRAMES || frames->n_bytes >= MAX_BYTES;
 }
 
-/* Takes over ROW's members. */
+/* Adds ROW, and takes over its members. */
 static uint32_t add_row(Frames *frames, HashIndex *index, uint64_t hash, FrameRow *row)
 {
         const char *texts[] = {row->symbol, row->dso, row->name, row->module};
@@ -140,7 +142,7 @@ static char *text_printable(const char *text)
         return writer.buffer;
 }
 
-/* A text and, if it differs, its printable form. */
+/* Copies a text; RET_PRINTABLE is its printable form, if that differs. */
 static bool text_copy(const char *text, char **ret_copy, char **ret_printable)
 {
         if (!text)
@@ -175,7 +177,7 @@ uint32_t frames_symbol(Frames *frames, NamedKind kind, const char *symbol, const
         uint32_t *recent = &frames->recent[addresses % N_RECENT], number = *recent;
         uint64_t hash;
 
-        /* perf may have put another text at the address. */
+        /* Compare: perf may have reused the address for another text. */
         if (number < frames->n && equal_symbol(frames->rows, number, &key))
                 return number;
         hash = hash_text(hash_text(kind + 1, symbol ? symbol : ""), dso ? dso : "");
@@ -188,7 +190,7 @@ uint32_t frames_symbol(Frames *frames, NamedKind kind, const char *symbol, const
 
 uint32_t frames_text(Frames *frames, const char *text)
 {
-        /* No other unknown frame has a symbol. */
+        /* Of this kind, only texts and the roots of stacks have a symbol. */
         return frames_symbol(frames, NAMED_UNKNOWN, text ? text : "", NULL);
 }
 
@@ -212,7 +214,7 @@ static char *symbol_of(const clrsym_body *body, clrsym_style style)
 
         if (text) {
                 clrsym_symbol(body, style, text, n + 1);
-                /* The other style has each text as the runtime writes it. */
+                /* The style clr keeps the runtime's own text. */
                 if (style != CLRSYM_STYLE_CLR)
                         type_handles_drop(text);
         }
@@ -287,7 +289,7 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
         return add_row(frames, &frames->by_body, hash, &row);
 }
 
-/* What the reader of a picture sees: such frames are approximate. */
+/* The mark of inlined frames in a profile, because they are approximate. */
 #define INLINED " [inlined]"
 
 /* False: no memory. */
@@ -304,7 +306,7 @@ static bool row_set_inlined(FrameRow *row, const clrsym_body *inlined, clrsym_st
         return row->name != NULL;
 }
 
-/* No symbol of a method has a line feed in it. */
+/* A line feed separates the parts, because no symbol contains one. */
 static char *inlined_key(const FrameRow *row)
 {
         size_t n = strlen(row->name) + 64;

@@ -75,7 +75,7 @@ void hash_index_deinit(HashIndex *index)
         *index = (HashIndex){0};
 }
 
-/* The multiplication spreads low bits up, the shift brings them down again. */
+/* The multiplication mixes low bits into high ones; the shift mixes high bits into low ones. */
 uint64_t hash_number(uint64_t hash, uint64_t number)
 {
         hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);

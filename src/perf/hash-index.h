@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Hash index: finds rows of an array, by number, by a hash of their key
- */
+/* Hash index: maps a hash of a key to the row number in an array */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,13 +20,13 @@ typedef struct HashIndex {
         size_t n;
 } HashIndex;
 
-/* Has the row NUMBER the key KEY? */
+/* True if the key of row NUMBER is KEY. */
 typedef bool (*HashIndexEqual)(const void *rows, uint32_t number, const void *key);
 
-/* INDEX_NONE if there is no such row. */
+/* INDEX_NONE: no such row. */
 uint32_t hash_index_find(const HashIndex *index, uint64_t hash, HashIndexEqual equal,
                          const void *rows, const void *key);
-/* False if there is no memory. */
+/* False: no memory. */
 bool hash_index_add(HashIndex *index, uint64_t hash, uint32_t number);
 void hash_index_clear(HashIndex *index);
 void hash_index_deinit(HashIndex *index);

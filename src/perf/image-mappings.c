@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mappings that cover each other, and are looked at for a question. A guess. */
+/* Limit of overlapping mappings that a lookup visits: a guess. */
 #define MAX_COVERED 1024u
 
 void image_mappings_deinit(ImageMappings *mappings)
@@ -117,7 +117,7 @@ void image_mappings_sort(ImageMappings *mappings)
         }
 }
 
-/* How many rows are before the first one of process PID that begins at LIMIT or later. */
+/* The number of rows before the first mapping of process PID that starts at LIMIT or higher. */
 static size_t mappings_count_before(const ImageMappings *mappings, int32_t pid, uint64_t limit)
 {
         size_t low = 0, high = mappings->n_rows;
@@ -154,7 +154,7 @@ ImageMapping *image_mappings_find(const ImageMappings *mappings, int32_t pid, ui
         return found;
 }
 
-/* And the same bytes of it are at an address. */
+/* True if both map one file at the same base address. */
 static bool mapping_is_same_file(const Mapping *one, const Mapping *other)
 {
         return one->major == other->major && one->minor == other->minor &&

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * A limit for all functions and names. If there are more, those go that were read for the process
- * with most of them.
+ * Limit in bytes of all functions and names. Above it, the files of the process with the most bytes
+ * are evicted.
  */
 #define MAX_BYTES (256u << 20)
 
@@ -28,20 +28,20 @@
 
 const char IMAGE_IN_ANY[] = "";
 
-/* A file that was looked into: an assembly, or one in a single-file program, or neither. */
+/* A file that was read: an assembly, an assembly in a single-file program, or another file. */
 struct ImageFile {
         dev_t device;
         ino_t inode;
         struct timespec changed;
-        uint64_t begin;     /* of the assembly in the file */
-        const char *reason; /* static: why it has no code that can be read; NULL: it has */
+        uint64_t begin;     /* offset of the assembly in the file */
+        const char *reason; /* static: why no code is readable; NULL: code is readable */
         int32_t owner;      /* the process that it was read for */
-        bool is_forgotten;  /* to be read again, if it is asked for */
+        bool is_forgotten;  /* evicted: read again when needed */
         bool has_read_names;
-        size_t n_bytes;    /* of memory: its functions and names */
+        size_t n_bytes;    /* memory of its functions and names */
         char *bundled;     /* owned: its name in the program; NULL: the file is the assembly */
         R2RImage image;    /* owned */
-        ImageNames *names; /* owned; NULL: there are none, or they were not read yet */
+        ImageNames *names; /* owned; NULL: none, or not read yet */
 };
 
 /* Takes over the mapping's path. */
@@ -114,7 +114,7 @@ void images_deinit(Images *images)
         *images = (Images){0};
 }
 
-/* FILE has N bytes of memory now. */
+/* Sets the memory of FILE to N bytes. */
 static void images_account(Images *images, ImageFile *file, size_t n)
 {
         images->n_bytes += n - file->n_bytes;
@@ -122,7 +122,7 @@ static void images_account(Images *images, ImageFile *file, size_t n)
         file->n_bytes = n;
 }
 
-/* Forgets what was read for the process with most, if there is too much; but not KEPT. */
+/* Above the limit, evicts files of the process with the most bytes, except KEPT. */
 static void images_make_room(Images *images, const ImageFile *kept)
 {
         const pid_t owner = image_sources_largest(&images->sources);
@@ -189,8 +189,8 @@ static void image_file_read(ImageFile *file, const ImageBytes *bytes, const Bund
 }
 
 /*
- * BUNDLED: the part of the file that is the assembly; NULL: all of it. Returns why it cannot be
- * read, or NULL.
+ * Reads an assembly's functions. BUNDLED: the assembly's part of the file; NULL: the whole file.
+ * Returns why it cannot be read, or NULL.
  */
 static const char *images_read_file(Images *images, int32_t pid, const ImageBytes *bytes,
                                     const struct stat *status, const BundleFile *bundled,
@@ -220,7 +220,7 @@ static const char *images_read_file(Images *images, int32_t pid, const ImageByte
         return file->reason;
 }
 
-/* The file that was mapped: it has the code at OFFSET. */
+/* Reads the assembly that has the code at OFFSET of the mapped file. */
 static const char *images_read_mapped(Images *images, const Mapping *mapping, uint64_t offset,
                                       int fd, const struct stat *status, uint64_t *work,
                                       size_t *ret_file)
@@ -237,11 +237,11 @@ static const char *images_read_mapped(Images *images, const Mapping *mapping, ui
                                 is_in_program ? &bundled : NULL, ret_file);
 }
 
-/* NULL, and the caller closes RET_FD; or why the file is not there (static). */
+/* Returns NULL, and the caller closes RET_FD; or why the file cannot be opened (static). */
 static const char *open_mapped(const Mapping *mapping, MappingSource source, int *ret_fd,
                                struct stat *ret_status)
 {
-        /* By the build id alone it is not certain that the file was not changed. */
+        /* A build id alone does not prove that the file is unchanged. */
         if (!mapping->inode)
                 return "perf recorded its build id instead of its device and inode";
         return mapping_file_open(mapping, source, ret_fd, ret_status);
@@ -259,8 +259,8 @@ static const char *images_try_source(Images *images, const Mapping *mapping, uin
 }
 
 /*
- * Sets the file, or the reason. The runtime reports precompiled code without its unload, so it
- * could be of another file that was there at another time.
+ * Sets the file, or the reason. Runtimes do not report the unload of precompiled code, so if
+ * several files were mapped there, the code could be of any of them.
  */
 static void images_look_for(Images *images, ImageMapping *row, uint64_t offset)
 {
@@ -282,14 +282,14 @@ static void images_look_for(Images *images, ImageMapping *row, uint64_t offset)
                 const char *reason =
                         images_try_source(images, &row->mapping, offset, source, &work, &row->file);
 
-                /* The reason for the path that perf saw is the useful one. */
+                /* Keep the reason for the path that perf saw: it is the useful one. */
                 if (!row->reason)
                         row->reason = reason;
         }
         image_sources_add_work(&images->sources, pid, work);
 }
 
-/* perf knows later mappings too: DSO is the file that it found. */
+/* perf may have found a later mapping: DSO is the file that it found. */
 static ImageMapping *images_mapping_at(const Images *images, int32_t pid, uint64_t address,
                                        uint64_t time, const char *dso)
 {
@@ -298,7 +298,7 @@ static ImageMapping *images_mapping_at(const Images *images, int32_t pid, uint64
         return found && (dso == IMAGE_IN_ANY || !strcmp(found->mapping.path, dso)) ? found : NULL;
 }
 
-/* Each process is asked once; one that cannot be asked has no mappings. */
+/* Reads the mappings of each process once; an unreadable process has none. */
 static void images_ask_living(Images *images, int32_t pid)
 {
         if (!image_mappings_add_process(&images->mappings, pid))
@@ -307,7 +307,7 @@ static void images_ask_living(Images *images, int32_t pid)
         image_mappings_sort(&images->mappings);
 }
 
-/* Where the runtime has the assembly: beside the program, if it is in that. */
+/* The path that the runtime reports: an assembly in a single-file program is beside the program. */
 static char *path_of_assembly(const Mapping *mapping, const ImageFile *file)
 {
         const int n = (int)(strrchr(mapping->path, '/') + 1 - mapping->path);
@@ -318,7 +318,7 @@ static char *path_of_assembly(const Mapping *mapping, const ImageFile *file)
         return asprintf(&path, "%.*s%s", n, mapping->path, file->bundled) < 0 ? NULL : path;
 }
 
-/* Reads the names of the mapping's file, which was found before. */
+/* Reads the names of the mapping's file. */
 static void images_read_names(Images *images, const Mapping *mapping, ImageFile *file)
 {
         char *assembly = path_of_assembly(mapping, file);
@@ -347,7 +347,7 @@ static void images_read_names(Images *images, const Mapping *mapping, ImageFile 
         images_make_room(images, file);
 }
 
-/* A search may read the metadata of further assemblies. */
+/* A lookup may read the metadata of further assemblies. */
 static bool images_search(Images *images, ImageFile *file, uint32_t rva, ImageMethod *ret)
 {
         const size_t before = image_names_size(file->names);
@@ -397,7 +397,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
                 return (ImageCode){0};
         mapping = &row->mapping;
         /*
-         * Another process can have the pid now, but hardly with the same file at the same address.
+         * The pid may be reused, but another process hardly has the same file at the same address.
          */
         if (images->asks_living && address->base != mapping->start - mapping->offset)
                 return (ImageCode){0};
@@ -408,7 +408,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         if ((!row->file && !row->reason) ||
             (row->file && images->files[row->file - 1].is_forgotten))
                 images_look_for(images, row, position + mapping->offset);
-        /* Most programs have no assemblies in them. */
+        /* Most other files have no assemblies: only a missing assembly is reported. */
         if (!row->file)
                 return (ImageCode){.missing = mapping_is_assembly(mapping) ? row : NULL};
         function = r2r_image_find(&images->files[row->file - 1].image, position + mapping->offset,
@@ -420,7 +420,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
                 .rva = function->begin,
                 .mapping = row,
                 .file = images->files[row->file - 1].bundled ? NULL : mapping->path,
-                /* A live process does not report when it mapped a file. */
+                /* /proc does not show when a live process mapped a file. */
                 .mapped = images->asks_living ? 0 : mapping->time,
         };
 }

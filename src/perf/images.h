@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Images: the precompiled assemblies of recorded processes, where functions begin in them, and
- * which methods they are of
+ * Images: the precompiled assemblies of recorded processes: the begins of functions, and their
+ * methods
  *
- * The answer is in an assembly's file, or in that of a single-file program, if that is the file
- * that was mapped: by device and inode, and not changed since. It is looked for at its path, in the
- * root of the process, and, while the process lives, among its mappings. Without the file nothing
- * is known.
+ * The tables are in the assembly's file, or in the file of a single-file program. Images reads a
+ * file only if it is the mapped one: the device and inode are the same, and it has not changed
+ * since. The file is opened at its path, at its path in the root of the process, or by the mappings
+ * of a live process. Without the file, Images knows nothing about its code.
  */
 
 #include "lines/image-names.h"
@@ -20,24 +20,24 @@
 
 typedef struct ImageFile ImageFile;
 
-/* An address, and the file that perf found it in. */
+/* An address, and the file in which perf found it. */
 typedef struct ImageAddress {
         uint64_t address;
         const char *dso; /* borrowed; NULL: in no file; or IMAGE_IN_ANY */
-        uint64_t base;   /* the address at which the file's begin would be mapped */
+        uint64_t base;   /* address of the file's first byte, if it were mapped */
 } ImageAddress;
 
-/* perf was not asked: whatever file was mapped there, by the mappings that were given. */
+/* perf did not search: the file follows from the given mappings. */
 extern const char IMAGE_IN_ANY[];
 
-/* What the file shows about an address. */
+/* The function at an address, by the file. */
 typedef struct ImageCode {
-        uint64_t begin;              /* of the function with the address; 0: not known */
-        uint32_t rva;                /* of the same */
-        const ImageMapping *mapping; /* borrowed: with a begin */
+        uint64_t begin;              /* address of the function's begin; 0: not known */
+        uint32_t rva;                /* of the function, in the image */
+        const ImageMapping *mapping; /* borrowed; valid with a begin */
         uint64_t mapped;  /* time of the mapping, by perf's clock; 0: before the recording began */
-        const char *file; /* borrowed: the path of the file; NULL: not known, or in a single file */
-        ImageMapping *missing; /* the mapping whose file is missing; NULL: the file is there */
+        const char *file; /* borrowed: its path; NULL: not known, or a single-file program */
+        ImageMapping *missing; /* the mapping whose file is missing; NULL: none is */
 } ImageCode;
 
 typedef struct Images {
@@ -45,34 +45,34 @@ typedef struct Images {
         ImageFile *files; /* owned */
         size_t n_files, n_files_size;
         HashIndex by_inode;   /* of the files */
-        ImageSources sources; /* without directories */
-        size_t n_bytes;       /* of the files' functions and names */
-        bool asks_living;     /* no mappings were given: live processes are asked */
+        ImageSources sources; /* used without directories */
+        size_t n_bytes;       /* memory of the files' functions and names */
+        bool asks_living;     /* mappings were not given, but come from live processes */
 } Images;
 
 /*
- * Reads mappings from the file FD, a line each; -1: there are none, so live processes are asked.
- * False if a line is malformed or there is no memory; to be deinitialized in both cases.
+ * Reads mappings from the file FD, one on each line; -1: none are given, and live processes are
+ * read instead. False: a line is malformed, or no memory. Deinitialize IMAGES in both cases.
  */
 bool images_init(Images *images, int fd);
 void images_deinit(Images *images);
 
-/* The code of process PID at the address, at TIME by perf's clock. */
+/* The function of process PID at the address, at TIME of perf's clock. */
 ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address);
 
-/* The method that the code is of, by the tables of the file. */
+/* A method, by the tables of its file. */
 typedef struct ImageName {
         ImageMethod method; /* texts are valid until the next call of images_name() */
-        uint64_t start;     /* of the method */
+        uint64_t start;     /* address of the method */
 } ImageName;
 
-/* False: the file has no name for it, or the code is not known. */
+/* False: the file has no name for the function, or the function is not known. */
 bool images_name(Images *images, const ImageCode *code, ImageName *ret);
 
-/* The process for which most was not looked for, because its files cost too much; 0: none. */
+/* A process whose files exceeded the limits of work or mappings; 0: none. */
 int32_t images_costly_process(const Images *images);
 
-/* Notes that a frame has no name because the file is missing; MISSING may be NULL. */
+/* Notes that a frame has no name because the file is missing. MISSING: or NULL. */
 void images_note_missing(ImageMapping *missing);
-/* Prints which files were missing, and why, in one line on stderr; nothing if none was. */
+/* Prints the missing files and the reasons in one line on stderr; nothing if no file is missing. */
 void images_report(const Images *images);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* Looks for "ID PARENT MAJOR:MINOR ..." in the file. */
+/* Finds the line "ID PARENT MAJOR:MINOR ..." in the file. */
 static bool mounts_find(const char *path, uint64_t id, uint32_t *ret_major, uint32_t *ret_minor)
 {
         FILE *file = fopen(path, "re");
@@ -38,9 +38,9 @@ static bool mounts_find(const char *path, uint64_t id, uint32_t *ret_major, uint
 }
 
 /*
- * The number by which the kernel names the file system of the open file FD where it lists mappings,
- * by our own mounts or those of process PID. stat() can have another one, for each layer of an
- * overlay and each subvolume of btrfs. False: it is not known, as before Linux 5.8.
+ * The device number that the kernel shows in mappings of the open file FD, by our mounts or those
+ * of process PID. stat() can show another number for a layer of an overlay or a subvolume of btrfs.
+ * False: not known, as before Linux 5.8.
  */
 static bool mount_device_find(int fd, int32_t pid, uint32_t *ret_major, uint32_t *ret_minor)
 {
@@ -71,7 +71,7 @@ const char *mapping_file_reason(int error)
                 return "it may not be read";
         case ENOMEM:
                 return "no memory left";
-        case EINVAL: /* it is not a regular file */
+        case EINVAL: /* not a regular file */
                 return OTHER_FILE;
         default:
                 return "it cannot be read";
@@ -84,7 +84,7 @@ static bool moment_is_later(const struct timespec *moment, uint64_t since)
                (uint64_t)moment->tv_sec * NS + (uint64_t)moment->tv_nsec > since;
 }
 
-/* perf has the device of the mount, which may be another one than that of stat(). */
+/* perf records the device of the mount; stat() may show another one. */
 static bool mapping_has_device(const Mapping *mapping, int fd, const struct stat *status)
 {
         uint32_t major, minor;
@@ -95,20 +95,20 @@ static bool mapping_has_device(const Mapping *mapping, int fd, const struct stat
                 minor == mapping->minor);
 }
 
-/* NULL, or why it is not the file that was mapped (static). */
+/* NULL, or why FD is not the mapped file (static). */
 static const char *mapping_compare(const Mapping *mapping, int fd, const struct stat *status)
 {
         if (!S_ISREG(status->st_mode) ||
             (mapping->inode &&
              (status->st_ino != mapping->inode || !mapping_has_device(mapping, fd, status))))
                 return OTHER_FILE;
-        /* Every change of a file sets its ctime, which no program can set to another time. */
+        /* Every change of a file updates its ctime, which programs cannot set. */
         if (moment_is_later(&status->st_ctim, mapping->since))
                 return "it was changed since it was mapped";
         return NULL;
 }
 
-/* The inode's generation, in file systems that count how often an inode was used. */
+/* False: the inode has another generation. True also if the file system reports none. */
 static bool file_has_generation(int fd, uint64_t generation)
 {
         long number = 0;
@@ -117,7 +117,7 @@ static bool file_has_generation(int fd, uint64_t generation)
                (uint32_t)number == (uint32_t)generation;
 }
 
-/* Finds what is there now, without opening it. */
+/* Finds the present file, without opening it for reading. */
 static int mapping_find(const Mapping *mapping, MappingSource source)
 {
         FD_AUTO int root = -1;
@@ -147,7 +147,7 @@ const char *mapping_file_open(const Mapping *mapping, MappingSource source, int 
         fd = rootfs_open_found(found);
         if (fd < 0 || fstat(fd, ret_status) < 0)
                 return mapping_file_reason(errno);
-        /* It may have been changed meanwhile. */
+        /* The file may have changed since the first comparison. */
         reason = mapping_compare(mapping, fd, ret_status);
         if (!reason && mapping->has_generation && !file_has_generation(fd, mapping->generation))
                 reason = OTHER_FILE;

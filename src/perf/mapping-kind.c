@@ -18,7 +18,7 @@ static const struct {
         MappingKind kind;
 } ROWS[] = {
         {MATCH_WHOLE, "[unknown]", MAPPING_NOWHERE},
-        /* W^X: the runtime maps the memory that it writes to a second time, executable. */
+        /* W^X: the runtime maps the memory of jitted code a second time, executable. */
         {MATCH_BEGIN, "/memfd:doublemapper", MAPPING_JITTED},
         {MATCH_BEGIN, "//anon", MAPPING_JITTED},
         {MATCH_BEGIN, "/anon_hugepage", MAPPING_JITTED},
@@ -26,7 +26,7 @@ static const struct {
         {MATCH_BEGIN, "/SYSV", MAPPING_JITTED},
         {MATCH_WHOLE, "anon", MAPPING_JITTED},
         {MATCH_WHOLE, "[heap]", MAPPING_JITTED},
-        /* perf's name of anonymous memory for which it looks for a perf map. */
+        /* Anonymous memory for which perf reads a perf map. */
         {MATCH_BEGIN, "[JIT] tid ", MAPPING_JITTED},
         {MATCH_BEGIN, "/tmp/perf-", MAPPING_JITTED},
         {MATCH_END, ".dll", MAPPING_IMAGE},

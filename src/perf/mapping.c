@@ -14,10 +14,7 @@ void mapping_deinit(Mapping *mapping)
         mapping->path = NULL;
 }
 
-/*
- * Parses a number in BASE at *TEXT and the text END after it. Moves *TEXT after
- * both.
- */
+/* Parses a number in BASE at *TEXT and the text END after it. Moves *TEXT behind both. */
 static bool mapping_take_number(const char **text, int base, const char *end, uint64_t max,
                                 uint64_t *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* What kind of code a frame is of. */
+/* The kind of a frame's code. */
 typedef enum NamedKind {
         NAMED_MANAGED,
         NAMED_NATIVE,

@@ -85,7 +85,7 @@ bool namer_is_full(const Namer *namer)
         return batch_is_full(&namer->batch);
 }
 
-/* Its name is that of its samples. */
+/* The name of the costly process is that of its samples. */
 static void namer_note_costly(Namer *namer)
 {
         CostlyProcess *costly = &namer->costly;

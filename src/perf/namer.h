@@ -2,18 +2,18 @@
 #pragma once
 
 /*
- * Namer: samples in, the same samples named and printed out
+ * Namer: names samples, and prints them
  *
- * A sample is added with its frames: sample, then frame by frame. Names are asked for many samples
- * at once, so output comes with namer_flush() and at the end.
+ * Add a sample, then its frames one by one. One request names the frames of many samples, so output
+ * appears with namer_flush() and at the end.
  */
 
 #include "perf/batch-resolver.h"
 #include "perf/form.h"
 
-/* A process that maps more files, or larger ones, than are looked into for one. */
+/* A process whose files exceed the limits of number or size. */
 typedef struct CostlyProcess {
-        int32_t pid;   /* 0: there is none */
+        int32_t pid;   /* 0: none */
         char name[48]; /* printable; "": not known */
 } CostlyProcess;
 
@@ -31,38 +31,37 @@ typedef struct Namer {
         char message[500]; /* the reason, once a function has failed */
 } Namer;
 
-/* Borrowed, as long as the Namer lives. */
+/* Borrowed while the Namer exists. */
 typedef struct NamerTarget {
-        TextOutFn write; /* gets the text, with DATA */
+        TextOutFn write; /* writes text; gets DATA */
         void *data;
         const SampleSink *sink;    /* gets the samples; NULL: they are printed */
-        clrsym *handle;            /* where names come from; NULL: the settings say that */
-        const OsrCallers *callers; /* that copies of stacks have; NULL: none */
-        OsrHiding hiding;          /* of the machine of the samples */
+        clrsym *handle;            /* source of names; NULL: the settings name it */
+        const OsrCallers *callers; /* callers found in copies of stacks; NULL: none */
+        OsrHiding hiding;          /* for the machine of the samples */
 } NamerTarget;
 
 /*
- * N settings, as perf's filter has them, whose texts are borrowed. To be deinitialized in both
- * cases.
+ * Reads N settings in the form of perf's filter, and borrows their texts. Deinitialize NAMER in
+ * both cases.
  */
 bool namer_init(Namer *namer, char **settings, int n, const NamerTarget *target);
 void namer_deinit(Namer *namer);
 
-/* Keeps the reason for a failure, the first one. Returns false. */
+/* Keeps the first reason for a failure. Returns false. */
 bool namer_fail(Namer *namer, const char *message);
 bool namer_fail_no_memory(Namer *namer);
 /* ERROR: the errno of a write. */
 bool namer_fail_write(Namer *namer, int error);
 
-/* Is it time for namer_flush()? */
+/* True if it is time for namer_flush(). */
 bool namer_is_full(const Namer *namer);
-/* Names and prints the samples that were added. Numbers of frames and texts are not valid after it.
- */
+/* Names and prints the added samples. Invalidates the numbers of frames and texts. */
 bool namer_flush(Namer *namer);
-/* Prints what is left. */
+/* Names and prints the remaining samples. */
 bool namer_end(Namer *namer);
 /*
- * Writes the line that names the costly process, with what it lacks, into the N bytes of BUFFER.
- * False: there is none.
+ * Writes a line about the costly process, and what it lacks, into BUFFER of N bytes. False: no such
+ * process.
  */
 bool namer_report_costly(const Namer *namer, char *buffer, size_t n);

@@ -11,7 +11,7 @@ static int number_compare(uint64_t one, uint64_t other)
         return (one > other) - (one < other);
 }
 
-/* By what samples without a copy of the stack have. */
+/* Compares the members that samples without a copy of the stack have, too. */
 static int place_compare(const OsrCaller *one, const OsrCaller *other)
 {
         int r = number_compare((uint32_t)one->pid, (uint32_t)other->pid);
@@ -61,7 +61,9 @@ static int distance_compare(const void *one, const void *other)
                               ((const OsrCaller *)other)->distance);
 }
 
-/* Moves the rows of one slot that are kept to TO; returns their number. N_FRAMES have the slot. */
+/*
+ * Moves the rows to keep to TO, and returns their number. ROWS have one slot, in N_FRAMES frames.
+ */
 static size_t slot_keep(OsrCaller *rows, size_t n, size_t n_frames, OsrCaller *to)
 {
         size_t i, end, n_kept = 0;
@@ -142,7 +144,7 @@ void osr_callers_deinit(OsrCallers *callers)
 
 typedef int (*CallerOrder)(const OsrCaller *one, const OsrCaller *other);
 
-/* The number of the first of N rows that is not before KEY. */
+/* The number of the first row that is not before KEY; N: none. */
 static size_t rows_first(const OsrCaller *rows, size_t n, const OsrCaller *key, CallerOrder order)
 {
         size_t low = 0, high = n;
@@ -158,7 +160,7 @@ static size_t rows_first(const OsrCaller *rows, size_t n, const OsrCaller *key, 
         return low;
 }
 
-/* The callers of the rows that equal KEY; 0: none, or too many. */
+/* The distinct callers of the rows that equal KEY; 0: none, or too many. */
 static size_t rows_collect(const OsrCaller *rows, size_t n, const OsrCaller *key, CallerOrder order,
                            uint64_t ret[OSR_CALLERS_EACH])
 {

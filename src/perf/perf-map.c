@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How perf calls memory that it names by a map. */
+/* perf's names of memory whose symbols come from a perf map. */
 static const char *const DSOS[] = {"/tmp/perf-", "[JIT] tid "};
 
-/* In s: the start of a process is known to a tick, and the clock may have been adjusted. */
+/* Seconds: the start of a process is exact to a tick, and the clock may have been adjusted. */
 #define SLACK 1.0
 
 static double clock_seconds(clockid_t id)

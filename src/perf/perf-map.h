@@ -4,18 +4,20 @@
 /*
  * Perf map: /tmp/perf-PID.map, from which perf names anonymous memory
  *
- * One that is older than the process is that of an earlier process with the same pid: its names are
- * of other code. A runtime that writes a map makes a new one when it starts.
+ * A map older than the process is of an earlier process with the same pid, so its names are wrong.
+ * A runtime that writes a map creates the file when it starts.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct PerfMap {
-        int32_t pid; /* that was looked at last; 0: none was */
+        int32_t pid; /* process of the last lookup; 0: none yet */
         bool is_stale;
 } PerfMap;
 
-/* True if DSO, of an address of process PID, is such a map, and older than the process. False also
- * if the process has ended: then its age is not known. */
+/*
+ * True if DSO, of an address of process PID, is a perf map older than the process. False also if
+ * the process has ended, because its start is unknown.
+ */
 bool perf_map_is_stale(PerfMap *map, const char *dso, int32_t pid);

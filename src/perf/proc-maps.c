@@ -11,15 +11,16 @@
 
 #define NS UINT64_C(1000000000)
 
-/* The kernel reports the start of a process in ticks; times of files are not much more exact. */
+/*
+ * In ns: the kernel reports the start of a process in ticks, and times of files are hardly more
+ * exact.
+ */
 #define TICKS_NS UINT64_C(100000000)
 
-/*
- * The field of the start time in /proc/PID/stat, counted from the state, which is after the name.
- */
+/* Index of the start time in /proc/PID/stat, counted from the state, the field after the name. */
 #define STAT_START 19
 
-/* In ns since boot; 0 if the process does not live. */
+/* In ns since boot; 0: the process does not exist. */
 static uint64_t process_start(int32_t pid)
 {
         long hz = sysconf(_SC_CLK_TCK);

@@ -10,12 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Takes MAPPING, whose path it owns; false if there is no memory. */
+/* Takes over MAPPING's path. False: no memory. */
 typedef bool (*ProcMapsFn)(void *data, const Mapping *mapping);
 
 /*
- * Calls FN for each executable mapping of a file. Its `time` is the start of the process, by
- * CLOCK_MONOTONIC or later, because that clock stands still while the machine is suspended. False
- * if FN returned false.
+ * Calls FN for each executable mapping of a file. Its `time` is the start of the process, in ns
+ * since boot; suspends count, so it can be later than CLOCK_MONOTONIC. False: FN returned false.
  */
 bool proc_maps_read(int32_t pid, ProcMapsFn fn, void *data);

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CLR header, which has the address of the ReadyToRun header. */
+/* Size of the CLR header, and the offset of the ReadyToRun header's address in it. */
 #define CLR_SIZE   72
 #define CLR_NATIVE 64
 
-/* The ReadyToRun header, and its sections. */
+/* The ReadyToRun header: its size, its signature, and the offset of the number of sections. */
 #define R2R_SIZE         16
 #define R2R_SIGNATURE    0x00525452u
 #define R2R_N_SECTIONS   12
@@ -30,7 +30,7 @@ static int image_refuse(const char **ret_reason, const char *reason)
         return -EBADMSG;
 }
 
-/* Reads the ReadyToRun header with its sections' rows, N of them. */
+/* Reads the ReadyToRun header and the rows of its N sections. */
 static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
                              const char **ret_reason)
 {
@@ -62,8 +62,7 @@ static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
                       : 0;
 }
 
-/* Finds the tables of functions and of exceptions; the size of one that the image does not have
- * is 0. */
+/* Finds the tables of functions and of exceptions; size 0: the image has none. */
 static int image_find_tables(const PeFile *pe, PeRange *ret_functions, PeRange *ret_exceptions,
                              const char **ret_reason)
 {
@@ -88,7 +87,7 @@ static int image_find_tables(const PeFile *pe, PeRange *ret_functions, PeRange *
         return r < 0 ? r : ret_functions->size ? 0 : image_refuse(ret_reason, NO_CODE);
 }
 
-/* Bytes of the file that are mapped to two addresses have no certain one. */
+/* True if bytes of the file are mapped to two addresses, so that neither is certain. */
 static bool sections_overlap(const PeFile *pe)
 {
         unsigned i, k;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stores VALUE, which is NULL without a '='. False if it is malformed. */
+/* Stores VALUE (NULL: no '=') in the member at OFFSET. False: malformed. */
 typedef bool (*TakeValue)(Settings *settings, const char *value, size_t offset);
 
 static void *settings_member(Settings *settings, size_t offset)
@@ -42,7 +42,7 @@ static bool take_flag(Settings *settings, const char *value, size_t offset)
         return !value;
 }
 
-/* Parses a number from MIN to MAX that ends at END. Returns the text after it, or NULL. */
+/* Parses a number from MIN to MAX with END behind it. Returns the text after END, or NULL. */
 static const char *parse_number(const char *text, int64_t min, int64_t max, char end, int64_t *ret)
 {
         char *rest;
@@ -101,7 +101,7 @@ static bool take_form(Settings *settings, const char *value, size_t offset)
 
 static bool take_style(Settings *settings, const char *value, size_t offset)
 {
-        /* "full" is csharp: the spelling of names=. */
+        /* names=full means csharp. */
         if (value && !strcmp(value, "full"))
                 value = "csharp";
         return value && clrsym_style_from_name(value, settings_member(settings, offset));
@@ -150,7 +150,7 @@ static const struct {
         const char *name;
         TakeValue take;
         size_t offset;
-        const char *want; /* for the message about a malformed setting */
+        const char *want; /* expected form, for the error message */
 } ROWS[] = {
         {"socket", settings_take_text, MEMBER(socket), "socket=PATH"},
         {"trace", settings_take_text, MEMBER(trace), "trace=DIR"},

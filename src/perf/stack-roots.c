@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A frame of process ID; or thread ID, with one of these frames. */
+/* FRAME: the outermost frame of a stack of process ID; or one of these facts about thread ID. */
 enum { THREAD_IS_MANAGED, THREAD_BEGINS_NATIVE };
 struct StackRootRow {
         uint64_t frame;
@@ -56,7 +56,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         const struct StackRootRow managed = {THREAD_IS_MANAGED, sample->tid};
         const struct StackRootRow native = {THREAD_BEGINS_NATIVE, sample->tid};
         struct StackRootRow outermost = {.id = sample->pid};
-        NamedKind begin = NAMED_UNKNOWN; /* what the outermost frame is */
+        NamedKind begin = NAMED_UNKNOWN; /* the kind of the outermost frame */
         bool is_managed = false, is_user = false;
         bool is_torn;
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
@@ -99,7 +99,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         return !is_managed || (roots_add(roots, &outermost) && roots_add(roots, &managed));
 }
 
-/* The frame that is shown as its root; NULL: none. */
+/* The text of the added root frame; NULL: none. */
 static const char *root_name(StackRoot root)
 {
         static const char *const NAMES[_STACK_ROOT_MAX] = {

@@ -11,7 +11,7 @@ struct StreamReader {
         void *data;
         char *bytes; /* owned: an incomplete record */
         size_t n_bytes, size;
-        char **texts; /* owned, NUL-terminated */
+        char **texts; /* owned array of owned texts, NUL-terminated */
         uint32_t n_texts;
         size_t n_texts_size;
         uint32_t n_frames, n_markers;
@@ -145,7 +145,7 @@ static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
 
-        /* For names of threads: there are not many. */
+        /* The limit is generous, because texts are names of threads and events. */
         if (reader->n_texts > UINT32_MAX / 4 ||
             !array_grow(&reader->texts, &reader->n_texts_size, reader->n_texts + 1,
                         sizeof(*reader->texts)))
@@ -159,15 +159,14 @@ static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
-/* The numbers in N_BYTES at AT, which are valid until the next record; NULL: they are malformed, or
- * there is no memory. */
+/* The numbers in N_BYTES at AT, valid until the next record; NULL: malformed, or no memory. */
 static const uint32_t *stream_read_frames(StreamReader *reader, const char *at, size_t n_bytes)
 {
         const size_t n = n_bytes / sizeof(uint32_t);
         const uint32_t *frames;
         size_t i;
 
-        /* A copy, because they may be unaligned. */
+        /* Copy them, because they may be unaligned. */
         if (n_bytes % sizeof(*frames) ||
             !array_grow(&reader->words, &reader->words_size, n_bytes + sizeof(*frames), 1))
                 return NULL;
@@ -236,7 +235,7 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
         }
 }
 
-/* Takes the complete records of N bytes; RET_N is how many bytes they are. */
+/* Takes the complete records of N bytes; RET_N is their size. */
 static bool take_whole(StreamReader *reader, const char *at, size_t n, size_t *ret_n)
 {
         size_t taken = 0;

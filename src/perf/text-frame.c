@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/text-frame.h"
 
-/* Code without a line of its own is marked. */
+/* Writes the line, and marks it if the code has no line of its own. */
 static void frame_put_line(TextOut *out, const NamedFrame *frame)
 {
         text_out_text(out, " at ");
@@ -15,7 +15,7 @@ static void frame_put_line(TextOut *out, const NamedFrame *frame)
         text_out_text(out, ")");
 }
 
-/* Of perf's frames, by their kind. */
+/* The source of a perf symbol follows from the kind of frame or mapping. */
 const char *text_frame_source(const Entry *entry, const NamedFrame *frame)
 {
         static const char *const NAMES[_FRAME_SOURCE_MAX] = {

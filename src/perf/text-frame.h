@@ -9,9 +9,9 @@
 #include "perf/frames.h"
 #include "perf/text-out.h"
 
-/* What named the frame: "event", "ELF symbol" ...; static. */
+/* The source of the frame's name: "event", "ELF symbol" ...; static. */
 const char *text_frame_source(const Entry *entry, const NamedFrame *frame);
 
-/* "7f10c7680000 name+0x1c (module) [tier] at file:line {source}" and an end of line. */
+/* Writes "7f10c7680000 name+0x1c (module) [tier] at file:line {source}" and a newline. */
 void text_frame_put(TextOut *out, const Entry *entry, const NamedFrame *frame, bool has_tier,
                     bool has_source);

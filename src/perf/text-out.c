@@ -44,7 +44,7 @@ void text_out_text(TextOut *out, const char *text)
         text_out_bytes(out, text, strlen(text));
 }
 
-/* Not by printf(): there are millions of numbers, and it takes longer than all the rest. */
+/* Not by printf(), which would take most of the time for millions of numbers. */
 static void out_number(TextOut *out, uint64_t number, unsigned base, unsigned width)
 {
         char digits[64], *at = digits + sizeof(digits);

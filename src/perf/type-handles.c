@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* As the style csharp writes one; see handle_append() of names/signature.c. */
+/* The prefix of a handle in style csharp; see handle_append() of names/signature.c. */
 #define HANDLE "type:"
 
 void type_handles_drop(char *name)
@@ -16,7 +16,7 @@ void type_handles_drop(char *name)
                         *to++ = *from++;
                         continue;
                 }
-                /* Without the colon. */
+                /* Keep the prefix, without its colon. */
                 memmove(to, from, strlen(HANDLE) - 1);
                 to += strlen(HANDLE) - 1;
                 from += strlen(HANDLE "0x");

@@ -2,8 +2,8 @@
 #include "perf/verdict.h"
 
 /*
- * An exiting runtime reports its code as unloaded while other threads still run it: the last of
- * these events are seen up to 12 ms late. And a body is reported a little after it is published.
+ * Tolerances. An exiting runtime reports its code as unloaded while other threads still run it: up
+ * to 12 ms later, in measurements. A runtime reports a body shortly after it is published.
  */
 #define LAST_MOMENTS_NS  INT64_C(20000000)
 #define FIRST_MOMENTS_NS INT64_C(1000000)
@@ -16,7 +16,7 @@ static const Count REASONS[] = {
         [CLRSYM_INVALID] = COUNT_NO_METHOD,
 };
 
-/* The nearest body was there: it had just ended, or was just beginning. */
+/* True if the nearest body had just ended, or was about to begin. */
 static bool answer_is_near(const clrsym_answer *answer)
 {
         if (!answer->has_body)
@@ -60,8 +60,8 @@ bool verdict_is_same_body(const clrsym_answer *one, const clrsym_answer *other)
 }
 
 /*
- * For a time that is known within a window only: at its begin and at its end one body must be
- * there, or be the nearest. If it is there at both, it was there throughout; else the name is
+ * Judges a time that is known within a window only. Both answers must name one body, present or
+ * nearest. If the body was present at begin and end, it was present throughout; else the name is
  * marked.
  */
 static Verdict window_judge(const clrsym_answer *begin, const clrsym_answer *end, MappingKind kind)
