@@ -10,15 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Offsets in a note NT_PRSTATUS of x86-64 (struct elf_prstatus in sys/procfs.h), and its least
- * size. */
+/*
+ * Offsets in the note NT_PRSTATUS of x86-64 (struct elf_prstatus in sys/procfs.h), and its minimal
+ * size.
+ */
 enum { STATUS_TID = 32, STATUS_REGISTERS = 112, STATUS_SIZE = 328 };
-/* The same of NT_PRPSINFO (struct elf_prpsinfo). */
+/* The same for NT_PRPSINFO (struct elf_prpsinfo). */
 enum { INFO_PID = 24, INFO_NAME = 40, INFO_NAME_SIZE = 16, INFO_SIZE = 136 };
-/* Rows of the table of segments of a mapped file, and bytes of its notes: those with a build id are
- * at its begin. */
+/*
+ * Limits of a mapped file: rows of its table of segments, and bytes of its notes. Notes with a
+ * build id are at the begin of the file.
+ */
 enum { MAX_FILE_SEGMENTS = 64, MAX_FILE_NOTES = 4096 };
-/* Pieces in which a file is mapped before its code. */
+/* Maximum of mappings of a file before its code. */
 #define MAX_PIECES 64u
 
 /* A row of NT_FILE. */
@@ -28,19 +32,19 @@ typedef struct CoreFile {
 } CoreFile;
 
 typedef struct Core {
-        CoreMemory memory;    /* its segments are those of memory */
-        Elf64_Phdr *segments; /* owned: all */
+        CoreMemory memory;    /* its segments are the process's memory */
+        Elf64_Phdr *segments; /* owned: all segments */
         unsigned n_segments;
         uint8_t *notes; /* owned */
         size_t n_notes;
         GArray *files; /* owned, of CoreFile, by address */
         Moment *moment;
         char name[INFO_NAME_SIZE + 1];
-        bool is_cut;           /* memory is missing at its end */
-        unsigned n_without_id; /* pieces of libraries whose build id is not in the file */
+        bool is_cut;           /* truncated */
+        unsigned n_without_id; /* mappings of libraries without a build id in the core */
 } Core;
 
-/* The order of the registers in NT_PRSTATUS (struct user_regs_struct). */
+/* The registers in the order of NT_PRSTATUS (struct user_regs_struct). */
 static const int8_t REGISTERS[] = {
         MOMENT_R15, MOMENT_R14, MOMENT_R13, MOMENT_R12, MOMENT_BP, MOMENT_BX, MOMENT_R11,
         MOMENT_R10, MOMENT_R9,  MOMENT_R8,  MOMENT_AX,  MOMENT_CX, MOMENT_DX, MOMENT_SI,
@@ -53,7 +57,7 @@ static bool core_fail(GError **error, const char *what)
         return false;
 }
 
-/* The number of segments: with very many, the first section has it. */
+/* The number of segments; if it exceeds 16 bits, the first section has it. */
 static bool core_count_segments(const Core *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
         Elf64_Shdr section;
@@ -146,7 +150,9 @@ static void core_take_info(Core *core, const uint8_t *bytes, size_t n)
         memcpy(core->name, bytes + INFO_NAME, INFO_NAME_SIZE);
 }
 
-/* NT_FILE: the number of rows and the size of a page; the rows; their paths, each with a NUL. */
+/*
+ * Reads NT_FILE: the number of rows, the size of a page, the rows, and their NUL-terminated paths.
+ */
 static void core_take_files(Core *core, const uint8_t *bytes, size_t n)
 {
         ByteCursor cursor = {.at = bytes, .n = n};
@@ -228,8 +234,7 @@ static bool core_read_notes(Core *core, GError **error)
 
 /* Mappings */
 
-/* The build id of the file that is mapped from BEGIN on, as far as its first pages are in the core.
- */
+/* Finds the build id of the file mapped at BEGIN, if the core has the file's first pages. */
 static void core_find_build_id(const Core *core, uint64_t begin, MomentMapping *mapping)
 {
         Elf64_Phdr segments[MAX_FILE_SEGMENTS];
@@ -261,7 +266,7 @@ static void core_find_build_id(const Core *core, uint64_t begin, MomentMapping *
         }
 }
 
-/* The number of the last file that begins at or before ADDRESS; -1: none does. */
+/* The index of the last file that begins at or before ADDRESS; -1: none. */
 static int core_file_before(const Core *core, uint64_t address)
 {
         guint low = 0, high = core->files->len;
@@ -280,13 +285,13 @@ static int core_file_before(const Core *core, uint64_t address)
 static void core_add_mapping(Core *core, uint64_t begin, uint64_t end, int number)
 {
         const CoreFile *file = number >= 0 ? &g_array_index(core->files, CoreFile, number) : NULL;
-        /* As perf has the offset of memory of no file. */
+        /* perf gives anonymous memory its address as the offset, too. */
         MomentMapping mapping = {.begin = begin, .end = end, .offset = begin};
         unsigned n;
 
         if (file) {
                 mapping.offset = file->offset + (begin - file->begin);
-                /* The begin of the file is mapped before its code. */
+                /* The mapping with the file's begin precedes its code. */
                 for (n = 0; number >= 0 && n < MAX_PIECES; number--, n++) {
                         const CoreFile *first = &g_array_index(core->files, CoreFile, number);
 
@@ -303,7 +308,10 @@ static void core_add_mapping(Core *core, uint64_t begin, uint64_t end, int numbe
         g_array_append_val(core->moment->mappings, mapping);
 }
 
-/* The memory from BEGIN to END, of SEGMENT, is mapped from FILE; NULL: from none. */
+/*
+ * Takes the memory from BEGIN to END of SEGMENT, mapped from FILE (NULL: anonymous), if the runtime
+ * can have compiled code there.
+ */
 static void core_take_code(Core *core, const Elf64_Phdr *segment, const CoreFile *file,
                            uint64_t begin, uint64_t end)
 {
@@ -318,7 +326,7 @@ static void core_take_code(Core *core, const Elf64_Phdr *segment, const CoreFile
                 g_array_append_val(core->moment->code, code);
 }
 
-/* The executable memory, in pieces: each of one file, or of none. */
+/* Finds the executable memory, in pieces of one file or of none. */
 static void core_find_mappings(Core *core)
 {
         unsigned i;
@@ -351,7 +359,7 @@ static void core_find_mappings(Core *core)
         }
 }
 
-/* The number of the segment with ADDRESS; without one, of the next segment. */
+/* The index of the segment with ADDRESS; without one, of the next segment. */
 static guint core_segment_from(const Core *core, uint64_t address)
 {
         const guint next = core_memory_before(&core->memory, address);
@@ -433,7 +441,7 @@ static void core_copy_stacks(Core *core)
         }
 }
 
-/* A file that ends before its memory does, or that has not what identifies its libraries. */
+/* Notes a truncated core, and libraries without a build id. */
 static void core_note_missing(Core *core)
 {
         unsigned i;
@@ -472,7 +480,7 @@ Moment *moment_of_core(int fd, GError **error)
                 ok = core_read_header(&core, error) && core_read_notes(&core, error);
         }
         if (ok) {
-                /* Without the note, the first thread is the one that crashed. */
+                /* Without NT_PRPSINFO, use the first thread, the one that crashed. */
                 if (!core.moment->pid)
                         core.moment->pid = g_array_index(core.moment->threads, MomentThread, 0).tid;
                 core_sort_memory(&core);

@@ -66,7 +66,7 @@ bool core_memory_read_word(CoreMemory *memory, uint64_t address, uint64_t *ret)
 {
         const uint64_t at = address % CORE_MEMORY_PAGE;
 
-        /* A word on two pages. */
+        /* The word spans two pages. */
         if (at > CORE_MEMORY_PAGE - sizeof(*ret))
                 return core_memory_read(memory, address, ret, sizeof(*ret)) == sizeof(*ret);
         if (!memory->n_page || memory->page_at != address - at) {

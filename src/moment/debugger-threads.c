@@ -20,7 +20,7 @@ static bool threads_fail(GError **error, const char *what)
         return false;
 }
 
-/* "0x7f.."; false: it is something else. */
+/* Reads "0x7f.."; false: another value. */
 static bool number_read(const json_t *value, uint64_t *ret)
 {
         const char *text = json_string_value(value);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* No path of the kernel is longer. */
+/* The kernel's limit of a path. */
 #define MAX_PATH 4096u
 
 static void thread_clear(gpointer data)
@@ -71,7 +71,10 @@ static bool mapping_read(const char *line, size_t n, MomentMapping *ret)
         return true;
 }
 
-/* Code in anonymous memory, which a read does not wait for; files can be on a slow file system. */
+/*
+ * Notes code in anonymous memory. Code of files is left out, because reading it could wait for a
+ * slow file system.
+ */
 static void moment_take_code(Moment *moment, const MomentMapping *mapping)
 {
         const MomentCode code = {.offset = mapping->offset,
@@ -96,7 +99,7 @@ void moment_take_maps(Moment *moment, const char *maps)
         }
 }
 
-/* The thread TID; NULL: there is none. */
+/* The thread TID; NULL: none. */
 static const MomentThread *moment_find_thread(Moment *moment, pid_t tid)
 {
         const GArray *threads = moment->threads;
@@ -135,7 +138,7 @@ StackMemory moment_stack_memory(Moment *moment)
 
 /* The file */
 
-/* As perf has what was mapped before its recording began. */
+/* Writes the mapping as perf writes mappings from before its recording. */
 static void writer_put_mapping(PerfWriter *writer, const Moment *moment,
                                const MomentMapping *mapping)
 {

@@ -19,42 +19,42 @@
 #include <unistd.h>
 
 #define PAGE 4096u
-/* Bytes of a deep stack that are copied at once. */
+/* Bytes of one copy of a deep stack. */
 #define PIECE (256u << 10)
-/* ns of CPU time that copies of deep stacks take of a stop, at most. */
+/* Maximum of CPU time that copies of deep stacks take, in ns. */
 #define DEEP_LIMIT (20 * INT64_C(1000000))
-/* How often a thread is asked whether it has stopped. */
+/* Time between two looks at a thread that shall stop. */
 #define POLL_NS 50000
 
 #ifdef __x86_64__
 
 typedef enum StopState {
-        STOP_SEIZED,  /* it runs */
-        STOP_ASKED,   /* it is to stop */
-        STOP_STOPPED, /* it waits for us */
-        STOP_OVER,    /* it goes on, or has ended */
+        STOP_SEIZED,  /* it runs, traced by us */
+        STOP_ASKED,   /* it was asked to stop */
+        STOP_STOPPED, /* it is stopped */
+        STOP_OVER,    /* it continues, or has ended */
 } StopState;
 
 typedef struct StopThread {
         pid_t tid;
         StopState state;
-        int signal; /* that it is about to get; 0: none */
+        int signal; /* to deliver when it continues; 0: none */
 } StopThread;
 
 typedef struct ProcessStop {
         Moment *moment;
         GArray *threads;   /* owned, of StopThread */
-        GHashTable *known; /* owned: of tids */
-        char *maps;        /* owned: the text of /proc/PID/maps of the stop; NULL: not read */
-        gint64 deadline;   /* us of g_get_monotonic_time(), as the next one */
+        GHashTable *known; /* owned: set of tids */
+        char *maps;        /* owned: /proc/PID/maps during the stop; NULL: not read */
+        gint64 deadline;   /* us of g_get_monotonic_time(), like disk_deadline */
         gint64 disk_deadline;
-        uint64_t begin;  /* ns: the first thread was asked to stop */
+        uint64_t begin;  /* ns: time of the first request to stop */
         int seize_error; /* errno of the first thread that could not be seized; 0: none */
-        pid_t refused;   /* that thread */
-        bool is_other;   /* it is a process of 32 bits */
+        pid_t refused;   /* the tid of that thread */
+        bool is_other;   /* it is a 32-bit process */
 } ProcessStop;
 
-/* Takes hold of each thread that is not known yet: it goes on running. Returns how many. */
+/* Seizes each new thread, which goes on running. Returns their number. */
 static unsigned stop_seize(ProcessStop *stop)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/task", (int)stop->moment->pid);
@@ -69,7 +69,7 @@ static unsigned stop_seize(ProcessStop *stop)
                     !g_hash_table_add(stop->known, GINT_TO_POINTER(thread.tid)))
                         continue;
                 if (ptrace(PTRACE_SEIZE, thread.tid, 0, 0) < 0) {
-                        /* ESRCH: it has ended meanwhile. */
+                        /* ESRCH: the thread has ended meanwhile. */
                         if (errno != ESRCH && !stop->seize_error) {
                                 stop->seize_error = errno;
                                 stop->refused = thread.tid;
@@ -99,8 +99,8 @@ static void stop_interrupt(ProcessStop *stop)
 }
 
 /*
- * Has THREAD stopped by now? The state of a thread that is about to get a signal is only looked at:
- * if it were taken, the signal would be lost with us.
+ * Updates the state of THREAD. WNOWAIT leaves the state with the kernel: a signal about to be
+ * delivered would be lost if we consumed its stop and were killed.
  */
 static void thread_look(StopThread *thread)
 {
@@ -118,11 +118,13 @@ static void thread_look(StopThread *thread)
                 return;
         }
         thread->state = STOP_STOPPED;
-        /* Other stops have an event above the signal's number: they end with none. */
+        /*
+         * Other stops have an event in the bits above the signal: they have no signal to deliver.
+         */
         thread->signal = info.si_status >> 8 ? 0 : info.si_status;
 }
 
-/* Does it wait in the kernel, for a disk say, where nothing can stop it? */
+/* True if the thread waits in the kernel, for example for a disk: nothing can stop it then. */
 static bool thread_is_uninterruptible(pid_t tid)
 {
         ProcStat stat;
@@ -138,7 +140,7 @@ static bool stop_gives_up(const ProcessStop *stop, const StopThread *thread)
                (now >= stop->disk_deadline && thread_is_uninterruptible(thread->tid));
 }
 
-/* Waits until all that were asked have stopped, or the time is over. */
+/* Waits until all asked threads have stopped, or a timeout. */
 static void stop_await(ProcessStop *stop)
 {
         const struct timespec pause = {.tv_nsec = POLL_NS};
@@ -172,8 +174,8 @@ static void thread_take_registers(const struct user_regs_struct *from, uint64_t 
 }
 
 /*
- * Copies SIZE bytes at ADDRESS of the memory of PID, at most PIECE; page by page, so that memory
- * that ends early is copied, too. Returns how many.
+ * Copies SIZE bytes at ADDRESS of the memory of PID, at most PIECE. Copies page by page, so that a
+ * copy can end at unmapped memory. Returns the number of copied bytes.
  */
 static size_t memory_copy(pid_t pid, uint64_t address, uint8_t *buffer, size_t size)
 {
@@ -200,7 +202,7 @@ static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, 
                 thread->stack = g_memdup2(buffer, thread->n_stack);
 }
 
-/* Copies the rest of a deep stack, until our thread has had CPU time of END ns. */
+/* Copies the rest of a deep stack, until our thread's CPU time is END ns. */
 static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
 {
         const uint64_t limit = MIN(thread->limit, MOMENT_MAX_DEEP);
@@ -216,12 +218,12 @@ static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
         thread->stack = g_realloc(thread->stack, thread->n_stack);
 }
 
-/* What is mapped, in the order of addresses. */
+/* A mapping; arrays are in order of address. */
 typedef struct MapRange {
         uint64_t begin, end;
 } MapRange;
 
-/* Of the text of /proc/PID/maps; of MapRange. */
+/* Reads MAPS, the text of /proc/PID/maps. Returns an array of MapRange. */
 static GArray *maps_read_ranges(const char *maps)
 {
         GArray *ranges = g_array_new(FALSE, FALSE, sizeof(MapRange));
@@ -247,8 +249,9 @@ static int range_compare(const void *key, const void *element)
 }
 
 /*
- * From the stack pointer of THREAD to its end: that of what is mapped there, or the thread's own
- * data at POINTER, which libc puts at the end of the stack of a thread; 0: not known.
+ * Copies the stack of THREAD from its stack pointer on. Its end is the end of the mapping, or
+ * POINTER, the thread's own data, if they are in that mapping: libc puts them at the end of a
+ * thread's stack. Without a mapping, `limit` stays 0.
  */
 static void moment_copy_stack(const Moment *moment, MomentThread *thread, uint64_t pointer,
                               const GArray *ranges, uint8_t *buffer)
@@ -266,7 +269,7 @@ static void moment_copy_stack(const Moment *moment, MomentThread *thread, uint64
         thread_copy_stack(thread, moment->pid, buffer, (size_t)size);
 }
 
-/* Copies what is missing of deep stacks. LIMIT: ns of CPU time; 0: none. */
+/* Copies the missing parts of deep stacks. LIMIT: ns of CPU time; 0: no limit. */
 static void moment_copy_deep(Moment *moment, int64_t limit)
 {
         const int64_t end = limit ? clock_ns(CLOCK_THREAD_CPUTIME_ID) + limit : INT64_MAX;
@@ -304,7 +307,7 @@ static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArra
         g_array_append_val(moment->threads, thread);
 }
 
-/* It is the moment of now, with N threads. */
+/* Sets the times of MOMENT to now, and the maximum of a stack for N threads. */
 static void moment_begin(Moment *moment, unsigned n)
 {
         moment->time = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - proc_own_clock_ahead());
@@ -333,7 +336,10 @@ static void stop_copy(ProcessStop *stop)
         moment_copy_deep(moment, DEEP_LIMIT);
 }
 
-/* A thread that has not stopped goes on when ours ends, which traces it. */
+/*
+ * Detaches all stopped threads. A thread that has not stopped continues when our tracing thread
+ * ends.
+ */
 static void stop_detach(ProcessStop *stop)
 {
         guint i;
@@ -341,7 +347,7 @@ static void stop_detach(ProcessStop *stop)
         for (i = 0; i < stop->threads->len; i++) {
                 StopThread *thread = &g_array_index(stop->threads, StopThread, i);
 
-                /* It may have stopped at last. */
+                /* The thread may have stopped meanwhile. */
                 if (thread->state == STOP_ASKED)
                         thread_look(thread);
                 if (thread->state == STOP_STOPPED)
@@ -355,7 +361,7 @@ static void stop_detach(ProcessStop *stop)
         }
 }
 
-/* The whole stop; the kernel lets go of what it has left when the thread that runs it ends. */
+/* Does the whole stop. When this thread ends, the kernel detaches all remaining threads. */
 static gpointer stop_run(gpointer data)
 {
         ProcessStop *stop = data;
@@ -367,7 +373,7 @@ static gpointer stop_run(gpointer data)
         stop->begin = (uint64_t)clock_ns(CLOCK_MONOTONIC);
         stop->deadline = g_get_monotonic_time() + PROCESS_STOP_LIMIT;
         stop->disk_deadline = g_get_monotonic_time() + PROCESS_STOP_DISK_LIMIT;
-        /* A thread that had not stopped yet may have made another one. */
+        /* A thread that still ran may have created another thread. */
         do {
                 stop_interrupt(stop);
                 stop_await(stop);
@@ -394,7 +400,7 @@ static char *status_of(pid_t pid)
         return proc_read_file(pid, "status", PROC_MAX_STATUS, &n);
 }
 
-/* Why PTRACE_SEIZE was refused. */
+/* Sets ERROR to the reason why PTRACE_SEIZE failed. */
 static void stop_set_refused(const ProcessStop *stop, GError **error)
 {
         const pid_t pid = stop->moment->pid;

@@ -2,36 +2,38 @@
 #pragma once
 
 /*
- * Process stop: the threads of a running process, stopped by ptrace(2) for a moment
+ * Process stop: stops the threads of a running process for a moment, by ptrace(2)
  *
- * All threads are stopped, their registers and stacks are copied, and they go on. Nothing is
- * written to the process. If this program is killed meanwhile, the kernel lets the threads go on,
- * and a signal that was about to be delivered is not lost. As with each stop of a process, a system
- * call that waits can return EINTR, see signal(7).
+ * All threads stop, their registers and stacks are copied, and they continue. Nothing is written to
+ * the process. If this program is killed meanwhile, the kernel continues the threads, and delivers
+ * pending signals. As with each stop of a process, a waiting system call can return EINTR, see
+ * signal(7).
  */
 
 #include "moment/moment.h"
 
-/* us: how long a thread may take to stop. One that waits for a disk cannot; others stop once they
- * get a CPU. */
+/*
+ * Timeouts in us: a thread that waits for a disk cannot stop; other threads stop once they get a
+ * CPU.
+ */
 #define PROCESS_STOP_DISK_LIMIT (20 * 1000)
 #define PROCESS_STOP_LIMIT      (500 * 1000)
-/* Threads of a process, at most. */
+/* Maximum of threads of a process. */
 #define PROCESS_STOP_MAX_THREADS 32768u
 
-/* False with ERROR set: PID is no process that could be stopped here. */
+/* False with ERROR set: process PID does not exist, or cannot be stopped. */
 bool process_stop_check(pid_t pid, GError **error);
 
 /*
- * The threads of process PID of our own pid namespace. NULL with ERROR set: there is no such
- * process, it may not be stopped (the message says why, and what to do), or it is not of x86-64.
- * Threads that did not stop in time are among the notes.
+ * Stops process PID of our own pid namespace, and copies its threads. NULL with ERROR set: no such
+ * process, no permission (the message gives the reason, and the remedy), or another machine than
+ * x86-64. The notes list threads that did not stop in time.
  */
 Moment *moment_of_process(pid_t pid, GError **error);
 
 /*
- * The threads that a debugger has stopped, of process PID, as its TEXT of N bytes has them
- * (moment/debugger-threads.h). Nothing is stopped here. NULL with ERROR set: the same, or no
- * debugger has the process, or the text is wrong.
+ * Copies the threads of process PID, which a debugger has stopped and listed in TEXT, of N bytes
+ * (moment/debugger-threads.h). Stops nothing. NULL with ERROR set: as above, or no debugger traces
+ * the process, or TEXT is malformed.
  */
 Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error);

@@ -119,7 +119,7 @@ bool generated_is_held(const Generated *generated)
         return generated_parse(generated->source, &source) && is_function(&source);
 }
 
-/* True for names and matching brackets, of which compilers make interfaces and their arguments. */
+/* True for a name with matching brackets: an interface with its arguments. */
 static bool is_balanced(Span span)
 {
         size_t depth = 0;
@@ -137,8 +137,8 @@ static bool is_balanced(Span span)
 }
 
 /*
- * The method for which something was made. It is written in the compiler's form, because there is
- * no signature that shows accessors and operators. An explicit implementation is quoted as a whole.
+ * Writes the method that the code was generated for, in the compiler's form: accessors and
+ * operators are unknown without a signature. Quotes explicit implementations as a whole.
  */
 static bool source_append(Writer *writer, Span source, const Generated *closure)
 {
@@ -174,7 +174,7 @@ static bool other_append(Writer *writer, const Generated *generated)
         return true;
 }
 
-/* "c6." for its closure, then its own ordinals. */
+/* "c6." for the closure, then the name's own ordinals. */
 static void ordinals_append(Writer *writer, const Generated *generated, const Generated *closure)
 {
         text_add(&writer->text, "#");

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Generated: a name that a C# compiler made
+ * Generated: a name that a C# compiler generated
  *
- * It has the form <SOURCE>KIND ORDINALS. SOURCE is the name of the method for which it was made,
- * which can be such a name itself.
+ * It has the form <SOURCE>KIND ORDINALS. SOURCE is the name of the method that the code was
+ * generated for; that name can be a generated name, too.
  */
 
 #include "names/writer.h"
@@ -29,13 +29,13 @@ typedef struct Generated {
         Generic generic;
 } Generated;
 
-/* TOKEN without its arity. False: it has another form. */
+/* Parses TOKEN, without its arity. False: another form. */
 bool generated_parse(Span token, Generated *ret_generated);
 /* The end of the "<...>" at the start of TOKEN; NULL: there is none. */
 const char *generated_source_end(Span token);
 bool generated_is_closure(const Generated *generated);
-/* True for a lambda, a local function, or a state machine of one: the members of closures. */
+/* True for the members of closures: a lambda, a local function, or a state machine of either. */
 bool generated_is_held(const Generated *generated);
-/* CLOSURE is its closure, or NULL; MACHINE is the word for a state machine. */
+/* CLOSURE: its closure, or NULL. MACHINE: the word for a state machine. */
 bool generated_append(Writer *writer, const Generated *generated, const Generated *closure,
                       const char *machine);

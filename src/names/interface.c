@@ -14,7 +14,7 @@ static Span name_until(Span rest, const char *marks)
         return name;
 }
 
-/* Type parameters have their names here, which can be T1. */
+/* Type parameters keep their source names here, so T1 and M1 need no mark. */
 static bool is_taken(Span name)
 {
         return keyword_is_taken(name, KEYWORD_TYPE) && span_first(name) != 'M' &&

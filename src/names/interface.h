@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Interface: a type in the spelling of C# in the names of explicit implementations
+ * Interface: a type in C# spelling, in the names of explicit implementations
  *
  * System.Collections.Generic.IDictionary<System.Int32,TValue[]>
  */

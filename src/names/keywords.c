@@ -187,7 +187,7 @@ const char *keyword_of_stub(Span method)
         return keyword_find(STUBS, N_ELEMENTS(STUBS), method);
 }
 
-/* True for a type parameter as this room writes it: T1, M12. */
+/* True for a type parameter in this room's spelling: T1, M12. */
 static bool is_type_parameter(Span name)
 {
         unsigned number;

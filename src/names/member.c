@@ -12,14 +12,13 @@
 #define DYNAMIC "dynamicClass"
 
 /*
- * The signature that makes "get_X" an accessor: C# makes no other method with that signature and
- * name.
+ * Signatures that make "get_X" an accessor: C# compiles no other method to that name and signature.
  */
 static const struct {
         const char *prefix;
-        const char *item; /* the name of an indexer, which has another argument */
+        const char *item; /* name of an indexer, which has one more argument */
         unsigned n_arguments;
-        const char *result; /* NULL: any type but void */
+        const char *result; /* NULL: any type except void */
         const char *shown;
 } ACCESSORS[] = {
         {"get_", "Item", 0, NULL, "get"},
@@ -142,7 +141,7 @@ static void method_append(Writer *writer, Span name, const Signature *signature)
         simple_append(writer, name, signature);
 }
 
-/* "async" or "iterator" for the step of a state machine; NULL for its other members. */
+/* "async" or "iterator" for the step method of a state machine; NULL: another member. */
 static const char *machine_of(Span name, const Signature *signature)
 {
         if (!span_equal(name, "MoveNext") || signature->n_arguments || !signature->is_instance)
@@ -152,7 +151,7 @@ static const char *machine_of(Span name, const Signature *signature)
                                                       : NULL;
 }
 
-/* Writes type and method, if both can be parsed together. */
+/* Writes type and method if they can be parsed together. */
 static bool typed_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Generated generated;
@@ -191,7 +190,7 @@ static bool typed_append(Writer *writer, Span type, Span name, const Signature *
         return true;
 }
 
-/* Writes the type and then the name, each parsed alone. */
+/* Writes the type, then the name, each parsed alone. */
 static void apart_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Writer before = *writer;
@@ -212,7 +211,7 @@ static void apart_append(Writer *writer, Span type, Span name, const Signature *
         }
 }
 
-/* A DynamicMethod can have any name: it is not parsed. */
+/* Writes a DynamicMethod's name as it is, because any name is allowed. */
 static void dynamic_append(Writer *writer, Span name)
 {
         Span part = name;
@@ -245,7 +244,7 @@ static void type_args_append(Writer *writer, Span args)
         text_add(&writer->text, "<?>");
 }
 
-/* Everything but the arguments. */
+/* Writes all except the arguments. */
 static void full_name_append(Writer *writer, const RawName *raw, const Signature *signature)
 {
         Span type = span_of_text(raw->name_space), name = span_of_text(raw->name);
@@ -260,7 +259,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 text_add(&writer->text, "[");
                 text_add(&writer->text, stub);
                 if (target && span_first(span_of_text(target->name))) {
-                        /* The name of a stub's target has no stub target itself. */
+                        /* The name of a stub's target has no target itself. */
                         const RawName only = {.name_space = target->name_space,
                                               .name = target->name,
                                               .signature = target->signature};
@@ -275,7 +274,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 *writer = before;
                 apart_append(writer, type, name, signature);
         }
-        /* The type arguments of an inlined method can be known without its signature. */
+        /* An inlined method can have type arguments without a signature. */
         if (signature->is_generic || raw->type_args)
                 type_args_append(writer, span_of_text(raw->type_args));
 }

@@ -6,20 +6,20 @@
 #include <string.h>
 
 typedef struct Path {
-        Span names;             /* all parts */
-        const char *type_begin; /* start of the first part that is a type, after the namespaces */
-        Span args;              /* at NULL: there are none */
-        unsigned arity;         /* arity of all parts together */
+        Span names;             /* all parts' names */
+        const char *type_begin; /* start of the first type, after the namespaces */
+        Span args;              /* at NULL: none */
+        unsigned arity;         /* sum over all parts */
         bool is_nested;
 } Path;
 
-/* Takes one name off the start of REST. */
+/* Takes the next name off REST. */
 static Span next_part(Span *rest)
 {
         const char *end = generated_source_end(*rest);
         Span part = span_of(rest->at, end ? end : rest->at);
 
-        /* The bracket is never closed: other searches for its end are not needed. */
+        /* No bracket closes it: skip further searches for its end. */
         if (!end && span_first(*rest) == '<')
                 part.end = rest->end;
         for (; part.end < rest->end && !strchr(".+[],*&", *part.end); part.end++)
@@ -29,7 +29,7 @@ static Span next_part(Span *rest)
         return part;
 }
 
-/* The end of the "[...]" at the start of REST; NULL: there is none. */
+/* The end of the "[...]" at the start of REST; NULL: none. */
 static const char *args_end(Span rest)
 {
         const char *at;
@@ -90,7 +90,7 @@ static bool path_parse(Span *rest, Path *ret_path)
         return true;
 }
 
-/* Takes the next ARITY arguments off ARGS, which all parts share. */
+/* Takes the next ARITY arguments off ARGS, the list of all parts. */
 static Generic generic_next(Span *args, unsigned arity)
 {
         Generic generic = {.arity = arity, .args = *args, .append = path_type_append};

@@ -3,20 +3,24 @@
 
 #include <stdbool.h>
 
-/* A name in the runtime's spelling, and the styles for writing it */
+/* A name in the runtime's spelling, and the styles for people */
 
-/* Texts of the event; NULL or "" if it lacks one. NUL-terminated, borrowed for the call. */
+/* The event's texts; NULL or "": missing. NUL-terminated, borrowed during the call. */
 typedef struct RawName {
         const char *name_space, *name, *signature;
         /* The method of an IL stub; NULL: not known, or other code. */
         const struct RawName *stub_target;
-        /* The type arguments of a generic method, in the spelling of reflection, with commas
-         * between them; NULL: not known. */
+        /*
+         * Comma-separated type arguments of a generic method, in the spelling of reflection; NULL:
+         * not known.
+         */
         const char *type_args;
-        /* The names of the type parameters of its type, and its own, in the source, with commas
-         * between them; NULL: not known. */
+        /*
+         * Comma-separated names of type parameters in the source, of the type and of the method;
+         * NULL: not known.
+         */
         const char *type_params, *method_params;
-        bool is_thunk; /* of an async method: its body makes a task of the method's result */
+        bool is_thunk; /* thunk of an async method: its body makes a task of the method's result */
 } RawName;
 
 typedef enum NameStyle {

@@ -22,7 +22,7 @@ static const struct {
         {"vararg ", " vararg"},
 };
 
-/* The C# keywords for references with a modifier. */
+/* C# keywords of references with a modifier. */
 static const struct {
         const char *modifier, *shown;
 } REFERENCES[] = {
@@ -32,7 +32,7 @@ static const struct {
 
 static TypeAppend type_append;
 
-/* The "(...)" at the end, without its parentheses. */
+/* Finds the "(...)" at the end; RET_ARGUMENTS lacks the parentheses. */
 static bool find_arguments(Span text, Span *ret_arguments)
 {
         const char *at = text.end;
@@ -87,7 +87,7 @@ bool signature_returns(const Signature *signature, const char *type)
         return signature->has_result && span_equal(signature->result, type);
 }
 
-/* Takes a class's name off REST. It has a namespace only if it is not nested. */
+/* Takes a class's name off REST. Only a class that is not nested has a namespace. */
 static Span class_name(Span *rest)
 {
         Span name = *rest;
@@ -109,10 +109,7 @@ static Span class_name(Span *rest)
         return name;
 }
 
-/*
- * Takes "<...>" off REST. The result is its inside, at NULL if there is none. False if it does not
- * end.
- */
+/* Takes "<...>" off REST; RET_ARGS is its inside, at NULL: none. False: not closed. */
 static bool take_args(Span *rest, Span *ret_args)
 {
         const char *end;
@@ -128,8 +125,10 @@ static bool take_args(Span *rest, Span *ret_args)
         return true;
 }
 
-/* "?<T1>." for an outer type without a name in the signature: takes the arguments off ARGS beyond
- * ARITY. */
+/*
+ * Writes "?<T1>." for an outer type, which has no name in the signature: takes the arguments beyond
+ * ARITY off ARGS.
+ */
 static bool outer_append(Writer *writer, Span *args, unsigned arity)
 {
         unsigned n = args->at ? list_count(*args) : arity;
@@ -183,10 +182,10 @@ static bool class_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* Bytes of a name: longer ones are not written instead of "T1". */
+/* Maximum of a name in bytes; a longer name is replaced by "T1". */
 #define MAX_PARAMETER 48u
 
-/* Name NUMBER, from 0, of a list; empty: none, or not plain, or too long. */
+/* Name NUMBER, from 0, of LIST; empty: missing, not plain, or too long. */
 static Span parameter_name(Span list, unsigned number)
 {
         Span name = {0};
@@ -200,7 +199,7 @@ static Span parameter_name(Span list, unsigned number)
                        : span_of(name.at, name.at);
 }
 
-/* "T1" of "!0", "M1" of "!!0", or the name in the source. */
+/* Writes "T1" for "!0", "M1" for "!!0", or the source's name. */
 static bool parameter_append(Writer *writer, Span *rest)
 {
         bool is_of_method = span_skip(rest, "!!");
@@ -242,7 +241,7 @@ static bool handle_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* Takes a modifier off TYPE, of the form "required_modifier A.B int32". */
+/* Takes a modifier off TYPE: "required_modifier A.B int32". */
 static bool modifier_append(Writer *writer, Span *type, const char **reference)
 {
         bool is_required = span_skip(type, REQUIRED);
@@ -265,7 +264,7 @@ static bool modifier_append(Writer *writer, Span *type, const char **reference)
         return true;
 }
 
-/* "fnptr int32(bool)": C# writes the result last, so the text is read twice. */
+/* "fnptr int32(bool)": C# writes the result last, so the text is parsed twice. */
 static bool pointer_append(Writer *writer, Span *rest)
 {
         const char *convention = skip_convention(rest);

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Signature: a method's arguments and result in the spelling of the events
+ * Signature: a method's arguments and result, in the events' spelling
  *
  * instance generic class System.String (int32,class List`1<!!0>&)
  *
- * A nested type has neither namespace nor outer type here.
+ * Nested types have neither namespace nor outer type.
  */
 
 #include "names/writer.h"
@@ -23,7 +23,7 @@ typedef struct Signature {
 void signature_parse(const char *text, Signature *ret_signature);
 /* True if it returns TYPE, spelled as the runtime spells types. */
 bool signature_returns(const Signature *signature, const char *type);
-/* "int, ref string", or "?"; an argument that cannot be parsed is quoted. */
+/* Writes "int, ref string", or "?"; quotes arguments that cannot be parsed. */
 void arguments_append(Writer *writer, const Signature *signature);
-/* Writes one type, of an argument or the result. The type must be all of TYPE. */
+/* Writes one type, of an argument or the result. False: TYPE is not exactly one type. */
 bool argument_append(Writer *writer, Span type);

@@ -57,7 +57,7 @@ size_t text_end(Text *text)
         return text->length;
 }
 
-/* Adds all N bytes or none, so that no character is cut. */
+/* Adds all N bytes or none, so that no character is split. */
 static void text_put(Text *text, const char *bytes, size_t n)
 {
         text->length += n;

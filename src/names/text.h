@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * Text: a name that is being written, and pieces of texts that are read
+ * Text: a buffer for a name, and spans of texts
  *
- * A Text is cut at the size of its buffer, and continues to count. To undo writes, assign a copy of
- * the Text from before.
+ * A full Text stops writing but continues to count. To undo writes, restore a copy of the Text.
  */
 
 #include <stdbool.h>
@@ -19,7 +18,7 @@ typedef struct Text {
         bool is_cut;
 } Text;
 
-/* AT..END of a borrowed text. */
+/* AT..END of a borrowed text; END is exclusive. */
 typedef struct Span {
         const char *at, *end;
 } Span;
@@ -34,7 +33,7 @@ static inline size_t span_length(Span span)
         return (size_t)(span.end - span.at);
 }
 
-/* The first byte, NUL if there is none. */
+/* The first byte; NUL: empty. */
 static inline char span_first(Span span)
 {
         return span.at < span.end ? *span.at : '\0';
@@ -48,7 +47,7 @@ bool span_skip(Span *span, const char *prefix);
 bool span_skip_number(Span *span, unsigned *ret_number);
 
 void text_init(Text *text, char *buffer, size_t size);
-/* Ends the buffer with a NUL. Returns the length of all that was added. */
+/* Terminates the buffer with a NUL. Returns the length of all added text. */
 size_t text_end(Text *text);
 /* Adds printable ASCII. */
 void text_add(Text *text, const char *literal);

@@ -135,7 +135,7 @@ unsigned list_count(Span list)
         for (;;) {
                 const char *end = list_next(&list).end;
 
-                /* The list is used up, and the last part did not end with a comma. */
+                /* The list ends without a trailing comma. */
                 if (end == list.at)
                         return n;
                 n++;

@@ -21,7 +21,7 @@ typedef struct DebugDirectory {
         bool has_checksum;         /* SHA-256 */
         uint8_t checksum[PDB_CHECKSUM_SIZE];
         uint32_t embedded_at, n_embedded; /* in the image; 0 bytes: it is not embedded */
-        bool has_windows_pdb;             /* there is a Windows PDB and no other */
+        bool has_windows_pdb;             /* the only PDB is a Windows PDB */
 } DebugDirectory;
 
 /* Returns 0; -EBADMSG if the directory is damaged; or pread()'s error. */

@@ -9,7 +9,7 @@
 
 int inflate_exactly(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to)
 {
-        z_stream stream = {.next_in = (Bytef *)from, /* zlib only reads it */
+        z_stream stream = {.next_in = (Bytef *)from, /* zlib does not write to it */
                            .avail_in = (uInt)n_from,
                            .next_out = to,
                            .avail_out = (uInt)n_to};

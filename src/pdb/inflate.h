@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes that deflate makes of one. */
+/* The maximum ratio of deflate. */
 #define INFLATE_MAX_RATIO 1032u
 
 /*

@@ -4,8 +4,8 @@
 /*
  * PDB id: the id shared by an assembly and its PDB
  *
- * A deterministic compiler takes GUID and stamp from a hash of the PDB; others take them from
- * chance and the clock.
+ * A deterministic compiler derives GUID and stamp from a hash of the PDB; other compilers take a
+ * random GUID and the current time.
  */
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 typedef struct PdbPoint {
         uint32_t il;
-        bool is_hidden;    /* the compiler's own code: the next members are 0 */
+        bool is_hidden;    /* compiler-generated code: the next members are 0 */
         uint32_t document; /* row of the table Document */
         uint32_t line, column;
         uint32_t end_line, end_column;
@@ -17,8 +17,8 @@ typedef struct PdbPoint {
 
 typedef struct PdbPoints {
         ByteCursor cursor;
-        PdbPoint point;   /* the latest one */
-        PdbPoint visible; /* the latest one that is not hidden */
+        PdbPoint point;   /* the last point */
+        PdbPoint visible; /* the last point that is not hidden */
         uint32_t document;
         bool has_point, has_visible;
         bool has_failed; /* the points are damaged */
@@ -30,10 +30,9 @@ bool pdb_points_init(PdbPoints *ret, const Pdb *pdb, uint32_t method);
 bool pdb_points_next(PdbPoints *points);
 
 /*
- * The point with the line of an IL offset: the last one that is not hidden, at IL or before, as in
- * the runtime's stack traces. False if there is no such point, or any point of the method is
- * damaged.
+ * The point with the line of an IL offset: the last visible point at IL or before, as in the
+ * runtime's stack traces. False: no such point, or any point of the method is damaged.
  */
 bool pdb_find_point(const Pdb *pdb, uint32_t method, uint32_t il, PdbPoint *ret);
-/* The method's first point that is not hidden. */
+/* The method's first visible point. */
 bool pdb_first_point(const Pdb *pdb, uint32_t method, PdbPoint *ret);

@@ -42,8 +42,8 @@ static void pdb_keep(uint8_t **at, const uint8_t **span, size_t n)
 }
 
 /*
- * Keeps the needed tables and the blobs; drops the names of locals, their scopes, and so on.
- * Without memory for that, everything stays.
+ * Keeps the needed tables and blobs, and drops the rest (names of locals, scopes ...). Without
+ * memory for a copy, everything stays.
  */
 static void pdb_compact(Pdb *pdb)
 {

@@ -26,8 +26,8 @@ typedef struct PdbCheck {
 
 /*
  * Reads the N bytes at BYTES, and takes them over; a failure frees them. If CHECK is not NULL and
- * the PDB has its id, the PDB must have its checksum. Keeps only the needed bytes. False if the
- * bytes are not a portable PDB, with the reason in *RET_REASON (static).
+ * the PDB has its id, the PDB must have its checksum. Keeps only the needed bytes. False: the bytes
+ * are not a portable PDB; *RET_REASON is the reason (static).
  */
 bool pdb_read(Pdb *ret, uint8_t *bytes, size_t n, const PdbCheck *check, const char **ret_reason);
 void pdb_deinit(Pdb *pdb);
@@ -40,8 +40,8 @@ void pdb_deinit(Pdb *pdb);
 bool pdb_document_path(const Pdb *pdb, uint32_t document, char *buffer, size_t n);
 
 /*
- * The checksum of a document's bytes at compilation: 20 bytes are SHA-1, 32 SHA-256. Borrowed from
- * PDB. False if it has neither.
+ * The checksum of a document's bytes at compilation: 20 bytes of SHA-1, or 32 of SHA-256. Borrowed
+ * from PDB. False: another algorithm, or none.
  */
 bool pdb_document_checksum(const Pdb *pdb, uint32_t document, MetadataSpan *ret);
 

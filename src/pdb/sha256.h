@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * SHA-256 (FIPS 180-4), for the checksums of PDBs. It is here because libclrsym has neither GLib
- * nor a library of ciphers.
+ * SHA-256 (FIPS 180-4), for the checksums of PDBs. libclrsym links neither GLib nor a crypto
+ * library.
  */
 
 #include <stddef.h>

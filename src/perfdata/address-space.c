@@ -7,29 +7,31 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A guess: mappings that overlap, of which the last one counts. */
+/* Limit of overlapping mappings that a lookup visits: a guess. */
 #define MAX_COVERED 4096u
 
-/* ns after the record of an execution, in which the call of the old program that executes the new
- * one has not returned, so that its caller is in the old program. */
+/*
+ * ns after the record of an execution. Until then the call in the old program may not have
+ * returned, so its callers are in the old program.
+ */
 #define EXECUTION_NS UINT64_C(100000000)
 
-/* Maximum of steps from parent to parent. */
+/* Maximum of steps from child to parent. */
 #define MAX_PARENTS 32u
 
-/* The begin of an address space: by a fork, with the parent's mappings, or by an execution. */
+/* The begin of an address space: by a fork, with the parent's mappings; or by an execution. */
 typedef struct SpaceBegin {
         uint64_t time;
-        int32_t parent; /* 0: it is empty */
+        int32_t parent; /* 0: an execution, so without mappings */
 } SpaceBegin;
 
 typedef struct Space {
-        GArray *mappings; /* of SpaceMapping; by BEGIN, once sorted */
-        GArray *ends;     /* of uint64_t: for each mapping, the highest end up to it */
-        GArray *begins;   /* of SpaceBegin; by time, once sorted */
+        GArray *mappings; /* owned, of SpaceMapping; by BEGIN, once sorted */
+        GArray *ends;     /* owned, of uint64_t: for each mapping, the highest end up to it */
+        GArray *begins;   /* owned, of SpaceBegin; by time, once sorted */
         bool is_sorted;
         char name[THREAD_NAME_SIZE]; /* of the process; "": not known */
-        uint64_t named;              /* the time of that name */
+        uint64_t named;              /* time of that name */
 } Space;
 
 static void space_free(void *data)
@@ -114,7 +116,7 @@ static void spaces_add_begin(AddressSpaces *spaces, int32_t pid, int32_t parent,
         g_array_append_val(spaces_get(spaces, pid)->begins, begin);
 }
 
-/* NULL: there are too many. */
+/* NULL: too many files. */
 static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile *key)
 {
         MappedFile *file = g_hash_table_lookup(spaces->files, key);
@@ -227,12 +229,12 @@ static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_head
 {
         ForkRecord fork;
 
-        /* Else the record is of a new thread. */
+        /* Otherwise the record is about a new thread. */
         if (fork_record_read(&fork, record) && fork.pid != fork.parent)
                 spaces_add_begin(spaces, (int32_t)fork.pid, (int32_t)fork.parent, time);
 }
 
-/* A thread can have a name of its own. */
+/* Takes the name of a process, which is that of its first thread. */
 static void spaces_take_name(AddressSpaces *spaces, const struct perf_event_header *record,
                              uint64_t time)
 {
@@ -303,7 +305,7 @@ static void space_sort(Space *space)
         space->is_sorted = true;
 }
 
-/* The last mapping with ADDRESS, from FIRST to LAST. */
+/* The latest mapping of ADDRESS with a time from FIRST to LAST. */
 static const SpaceMapping *space_find(const Space *space, uint64_t address, uint64_t first,
                                       uint64_t last)
 {
@@ -330,7 +332,7 @@ static const SpaceMapping *space_find(const Space *space, uint64_t address, uint
         return found;
 }
 
-/* Consecutive questions are often about one process. */
+/* Keeps the last answer, because consecutive lookups are often of one process. */
 static Space *spaces_find(AddressSpaces *spaces, int32_t pid)
 {
         if (!spaces->last || spaces->last_pid != pid) {
@@ -340,7 +342,7 @@ static Space *spaces_find(AddressSpaces *spaces, int32_t pid)
         return spaces->last;
 }
 
-/* The last begin up to TIME; all zeros: not recorded. */
+/* The last begin up to TIME; zeros: not recorded. */
 static SpaceBegin space_begin(Space *space, uint64_t time)
 {
         guint i;

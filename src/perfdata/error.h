@@ -5,8 +5,8 @@
 
 typedef enum PerfDataErrorCode {
         PERFDATA_ERROR_SYSTEM,  /* a file cannot be read or written */
-        PERFDATA_ERROR_DAMAGED, /* it has not the form that perf record writes */
-        PERFDATA_ERROR_UNKNOWN, /* it has parts that are not supported here */
+        PERFDATA_ERROR_DAMAGED, /* the file is not in the format of perf record */
+        PERFDATA_ERROR_UNKNOWN, /* parts of the file are not supported */
 } PerfDataErrorCode;
 
 #define PERFDATA_ERROR perfdata_error_quark()

@@ -8,11 +8,13 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-/* The name that clrsym record gives the event of threads that lose their CPU. */
+/* clrsym record's name for the event of threads that lose their CPU. */
 #define OFF_CPU_EVENT "off-cpu"
 
-/* The name by the attributes, for files without perf's names, such as a recording that was killed.
- * To be freed. "event TYPE/CONFIG" for an event that is not in the tables. */
+/*
+ * The name by the event's attributes, for files without perf's names, such as a recording of a
+ * killed perf. "event TYPE/CONFIG" for an event that is not in the tables. The caller frees it.
+ */
 char *event_name_of_attr(const struct perf_event_attr *attr);
 
 /* True if the event is "name", also with modifiers: "cpu-clock:u" is "cpu-clock". */

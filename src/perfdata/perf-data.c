@@ -15,7 +15,7 @@
 /* A record has at most 65,535 bytes. */
 #define WINDOW (1u << 20)
 
-/* Unknown bits are attributes of later kernels that change the layout of samples. */
+/* An unknown bit is from a later kernel, and changes the layout of samples. */
 #define SAMPLE_TYPES_KNOWN ((UINT64_C(1) << 25) - 1)
 #define READ_FORMATS_KNOWN ((UINT64_C(1) << 5) - 1)
 
@@ -126,14 +126,14 @@ static bool data_read_attrs(PerfData *data, GError **error)
         return true;
 }
 
-/* The sections with features are after the records; a table before them has their places. */
+/* Reads the features, whose sections are after the records, by the table before the sections. */
 static bool data_read_features(PerfData *data, GError **error)
 {
         const PerfFileHeader *header = &data->header;
         uint64_t at = header->data.offset + header->data.size;
         unsigned number;
 
-        /* A recording that was killed has no features. */
+        /* A recording of a killed perf has no features. */
         if (!header->data.size || !section_is_inside(&header->data, data->size))
                 return true;
         for (number = 0; number < PERF_FEATURE_MAX; number++) {
@@ -155,7 +155,7 @@ static bool data_read_features(PerfData *data, GError **error)
         return true;
 }
 
-/* A record in place of an attribute or a feature. */
+/* Takes a record that stands for an attribute or a feature. */
 static bool data_take_pipe_record(PerfData *data, const struct perf_event_header *record,
                                   GError **error)
 {
@@ -194,7 +194,10 @@ static bool data_take_pipe_record(PerfData *data, const struct perf_event_header
         return true;
 }
 
-/* perf writes all of them but build ids before the first record of the kernel. */
+/*
+ * Reads the attributes and features among all records: perf writes build ids after the kernel's
+ * records.
+ */
 static bool data_read_pipe(PerfData *data, GError **error)
 {
         const struct perf_event_header *record;
@@ -213,7 +216,7 @@ static bool data_read_pipe(PerfData *data, GError **error)
         return data->attrs->len > 0 || data_damaged(error, "it has no events");
 }
 
-/* Each event has the name that perf wrote, or that of its type. */
+/* Names each event as perf did, or by its type. */
 static void data_name_events(PerfData *data)
 {
         const GArray *names = data->features.names;
@@ -296,7 +299,7 @@ void perf_data_deinit(PerfData *data)
         perf_features_deinit(&data->features);
 }
 
-/* A recording that was killed has no size of its data: then everything to the end is records. */
+/* A recording of a killed perf has no size of data: its records end with the file. */
 static uint64_t data_end(const PerfData *data)
 {
         const PerfSection *section = &data->header.data;
@@ -328,7 +331,8 @@ static bool data_fill(PerfData *data, size_t n, size_t *ret_n, GError **error)
 }
 
 /*
- * Aligns the record at AT of N bytes, because records after a compressed one can be at any place.
+ * Copies the record at AT, of N bytes, if it is not aligned: a record after a compressed one can be
+ * anywhere.
  */
 static const struct perf_event_header *data_aligned(PerfData *data, const uint8_t *at, size_t n)
 {
@@ -370,7 +374,7 @@ static bool data_next_in_file(PerfData *data, const struct perf_event_header **r
         *ret_record =
                 data_aligned(data, data->window + (data->next - data->window_at), header.size);
         data->next += header.size;
-        /* Bytes that are not a record follow it. */
+        /* Bytes outside of any record follow. */
         if (header.type == PERF_RECORD_HEADER_TRACING_DATA && data->is_of_pipe &&
             header.size >= sizeof(header) + sizeof(n_more)) {
                 memcpy(&n_more, *ret_record + 1, sizeof(n_more));
@@ -434,7 +438,7 @@ static const PerfAttr *data_event_of_id(const PerfData *data, uint64_t id)
         return i ? &g_array_index(data->attrs, PerfAttr, i - 1) : NULL;
 }
 
-/* The place of the id in samples, in words; -1: none. */
+/* The index of the id in a sample, in words; -1: none. */
 static int sample_id_word(uint64_t type)
 {
         static const uint64_t BEFORE[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
@@ -476,7 +480,7 @@ const struct perf_event_attr *perf_data_attr(const PerfData *data,
 bool perf_data_id(const PerfData *data, const struct perf_event_header *record,
                   PerfRecordId *ret_id)
 {
-        /* Members after the time in the id at the end of a record. */
+        /* Members behind the time, in the id at the end of a record. */
         static const uint64_t AFTER[] = {PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
                                          PERF_SAMPLE_IDENTIFIER};
         const struct perf_event_attr *attr = &g_array_index(data->attrs, PerfAttr, 0).attr;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* In the header of a build id: the byte after the id has its length. */
+/* A bit of misc in the header of a build id's record: the byte after the id is its length. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
 static void event_name_clear(gpointer data)
@@ -29,7 +29,7 @@ void perf_features_deinit(PerfFeatures *features)
         g_clear_pointer(&features->machine, g_free);
 }
 
-/* The rest of CURSOR up to a NUL, or to its end, as text; may be empty. Owned by the caller. */
+/* The rest of CURSOR, up to a NUL or the end; may be empty. Owned by the caller. */
 static char *feature_rest(ByteCursor *cursor)
 {
         return g_strndup(cursor->at ? (const char *)cursor->at : "", cursor->n);

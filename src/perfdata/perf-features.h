@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * PerfFeatures: what perf record notes about a recording besides its records
+ * PerfFeatures: perf record's notes about a recording
  *
- * Each feature is a section of the file, or a record of what was written to a pipe. The source of
- * the layouts is tools/perf/Documentation/perf.data-file-format.txt of Linux. What is shorter than
- * its numbers claim is left out.
+ * Each feature is a section of the file, or a record of a recording through a pipe. The source of
+ * the layouts is tools/perf/Documentation/perf.data-file-format.txt of Linux. Truncated parts of a
+ * feature are ignored.
  */
 
 #include <glib.h>
@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a feature, and build ids of files, at most. */
+/* Limits: bytes of a feature, and build ids. */
 #define PERF_MAX_FEATURE   (64u << 20)
 #define PERF_MAX_BUILD_IDS (1u << 18)
 
-/* The number of a feature; others are not read. */
+/* Numbers of the features that are read. */
 typedef enum PerfFeature {
         PERF_FEATURE_BUILD_ID = 2,
         PERF_FEATURE_ARCH = 6,
@@ -32,31 +32,31 @@ typedef struct PerfBuildId {
         uint8_t bytes[20];
 } PerfBuildId;
 
-/* A name that an event has been given. */
+/* perf's name of an event. */
 typedef struct PerfEventName {
-        uint64_t id; /* of the event; 0: it has none, and its number counts */
+        uint64_t id; /* id of the event; 0: none, the index identifies the event */
         char *name;  /* owned */
 } PerfEventName;
 
 typedef struct PerfFeatures {
-        /* One moment, by the time of day and by perf's clock, in ns. */
+        /* The same moment by the time of day and by perf's clock, in ns. */
         bool has_reference;
         uint64_t reference_tod, reference_clock;
-        GHashTable *build_ids; /* owned: path -> PerfBuildId, both owned: of files with samples */
+        GHashTable *build_ids; /* owned: path -> PerfBuildId, both owned; the files with samples */
         GArray *names;         /* owned, of PerfEventName */
-        char *machine;         /* owned: as uname(2) has it; NULL: not noted, so a kind like ours */
+        char *machine;         /* owned: machine of uname(2); NULL: not recorded */
 } PerfFeatures;
 
 void perf_features_init(PerfFeatures *features);
 void perf_features_deinit(PerfFeatures *features);
 
-/* Takes the N BYTES of the feature NUMBER; one that is not needed is ignored. */
+/* Takes the feature NUMBER, of N BYTES; ignores features that are not read. */
 void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *bytes, size_t n);
-/* Takes the build id that a record of a pipe has, without its header; MISC is the header's. */
+/* Takes a record with a build id, without its header; MISC is the header's. */
 void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const uint8_t *bytes,
                                  size_t n);
 
-/* "x86_64"; of a recording that does not note it, or of NULL, that of this program. */
+/* "x86_64". If the recording does not have it, or FEATURES is NULL: this program's machine. */
 const char *perf_features_machine(const PerfFeatures *features);
-/* The build id of the file PATH; NULL: it is not known. */
+/* The build id of the file PATH; NULL: not known. */
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path);

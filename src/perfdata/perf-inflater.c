@@ -10,7 +10,7 @@ struct PerfInflater {
         ZSTD_DStream *stream;
         uint8_t *bytes; /* owned */
         size_t n, size; /* of bytes, in bytes */
-        size_t at;      /* place of the next record */
+        size_t at;      /* offset of the next record */
 };
 
 PerfInflater *perf_inflater_new(void)
@@ -44,7 +44,7 @@ static bool inflater_fail(GError **error, const char *reason)
         return false;
 }
 
-/* Room for more bytes. */
+/* Makes room for more bytes. */
 static bool inflater_grow(PerfInflater *inflater)
 {
         if (inflater->size == PERF_MAX_INFLATED)

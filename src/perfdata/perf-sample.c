@@ -7,7 +7,7 @@
 #define SAMPLE_BRANCH_COUNTERS (1u << 19)
 #define FORMAT_LOST            (1u << 4)
 
-/* Registers of a process of 64 bits. */
+/* Registers of a 64-bit process. */
 #define ABI_64 2
 
 #define STACK_MEMBERS (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
@@ -119,7 +119,7 @@ static void members_take_regs(Members *members, const struct perf_event_attr *at
         abi = members_take(members);
         if (abi == ABI_64)
                 sample->regs = members->record + members->at;
-        /* Samples of threads of the kernel have none. */
+        /* Samples of kernel threads have no registers. */
         if (abi)
                 members_skip_words(members, (uint64_t)__builtin_popcountll(attr->sample_regs_user));
 }
@@ -138,7 +138,7 @@ static void members_take_stack(Members *members, PerfSample *sample)
         sample->stack_end = members->at;
 }
 
-/* The next member if BIT of the type is set; else OTHERWISE. */
+/* Takes the next member if TYPE has BIT; else returns OTHERWISE. */
 static uint64_t members_take_if(Members *members, uint64_t type, uint64_t bit, uint64_t otherwise)
 {
         return type & bit ? members_take(members) : otherwise;

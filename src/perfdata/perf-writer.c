@@ -11,7 +11,7 @@
 #define MAX_PATH_BYTES  4096u
 /* perf's name of anonymous memory. */
 #define ANONYMOUS "//anon"
-/* Registers of a process of 64 bits. */
+/* Registers of a 64-bit process. */
 #define ABI_64 2u
 
 /* An event in the file. */
@@ -41,7 +41,7 @@ static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
                 writer->has_failed = fwrite(bytes, 1, n, writer->output) != n;
 }
 
-/* The part of the file before its records, which have N_DATA bytes. */
+/* Writes the file up to its records, which have N_DATA bytes. */
 static void writer_put_head(PerfWriter *writer, uint64_t n_data)
 {
         const uint64_t ids = sizeof(PerfFileHeader),
@@ -130,7 +130,7 @@ static void record_put_thread(GByteArray *record, int32_t pid, int32_t tid)
         record_put(record, &tid, sizeof(tid));
 }
 
-/* The end of each record that is not a sample: sample_id_all. */
+/* Appends sample_id_all, the end of each record that is not a sample. */
 static void record_put_id(GByteArray *record, int32_t pid, int32_t tid, uint64_t time)
 {
         record_put_thread(record, pid, tid);
@@ -151,7 +151,7 @@ static void writer_put_record(PerfWriter *writer, uint32_t type, uint16_t misc)
         g_byte_array_set_size(writer->record, 0);
 }
 
-/* The kernel's marks before its part and before the program's part. */
+/* Writes the callers, with the kernel's marks before kernel and user addresses. */
 static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
 {
         bool is_kernel = false;
@@ -167,7 +167,7 @@ static void chain_put(GByteArray *chain, const PerfWriterSample *sample)
         }
 }
 
-/* Both members have the size of their data, and the second one also the size of the used part. */
+/* Writes the ABI and the registers; the size of the stack, the stack, and its used size. */
 static void record_put_copy(GByteArray *record, const PerfWriterSample *sample)
 {
         static const uint8_t ZEROS[sizeof(uint64_t)];
@@ -182,7 +182,7 @@ static void record_put_copy(GByteArray *record, const PerfWriterSample *sample)
                 record_put_u64(record, sample->n_stack);
 }
 
-/* The order of its members is that of linux/perf_event.h. */
+/* Members are in the order of linux/perf_event.h. */
 void perf_writer_add_sample(PerfWriter *writer, const PerfWriterSample *sample)
 {
         GByteArray *record = writer->record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/switches.h"
 
-/* The kind of a thread's row, in the lowest bits of its time. */
+/* The kind of a row, in the lowest bits of its time. */
 typedef enum SwitchKind {
         SWITCH_IN,
         SWITCH_OUT,
@@ -13,10 +13,10 @@ typedef enum SwitchKind {
 #define SWITCH_MASK ((UINT64_C(1) << SWITCH_BITS) - 1)
 
 struct Switches {
-        GHashTable *threads; /* int32_t tid -> owned GArray of uint64_t: time and kind */
+        GHashTable *threads; /* owned: int32_t tid -> owned GArray of uint64_t: time and kind */
         uint64_t n, max;
         uint64_t last;    /* time of the newest record */
-        uint64_t left_at; /* time of the oldest record that was left out; UINT64_MAX: none */
+        uint64_t left_at; /* time of the oldest dropped record; UINT64_MAX: none */
         bool is_sorted;
 };
 
@@ -59,7 +59,7 @@ static void switches_add(Switches *switches, int32_t tid, uint64_t time, SwitchK
 void switches_take(Switches *switches, const PerfRecordId *id,
                    const struct perf_event_header *record)
 {
-        /* PERF_RECORD_EXIT has the members of PERF_RECORD_FORK. */
+        /* PERF_RECORD_EXIT has the layout of PERF_RECORD_FORK. */
         const ForkRecord *end = (const ForkRecord *)(const void *)record;
 
         switches->last = MAX(switches->last, id->time);
@@ -98,7 +98,7 @@ static void switches_sort(Switches *switches)
         switches->is_sorted = true;
 }
 
-/* The first of ROWS at or after KEY; their number: none. */
+/* The index of the first row at or after KEY; the number of rows: none. */
 static guint switches_from(const GArray *rows, uint64_t key)
 {
         guint low = 0, high = rows->len;
@@ -127,7 +127,7 @@ WaitKind switches_find(Switches *switches, int32_t tid, uint64_t time, uint64_t 
         if (!rows || time > UINT64_MAX >> SWITCH_BITS)
                 return WAIT_UNCERTAIN;
         i = switches_from(rows, time << SWITCH_BITS);
-        /* The kernel takes the sample of an ending thread after it has reported the end. */
+        /* The kernel samples an ending thread after it has reported the end. */
         if (i && (g_array_index(rows, uint64_t, i - 1) & SWITCH_MASK) == SWITCH_END)
                 return WAIT_NONE;
         for (; i < rows->len; i++) {
@@ -135,7 +135,7 @@ WaitKind switches_find(Switches *switches, int32_t tid, uint64_t time, uint64_t 
 
                 switch ((SwitchKind)(row & SWITCH_MASK)) {
                 case SWITCH_IN:
-                        /* The row before it may have been left out. */
+                        /* The previous row may have been dropped. */
                         if (kind == WAIT_UNCERTAIN || row >> SWITCH_BITS > switches->left_at)
                                 return WAIT_UNCERTAIN;
                         *ret_duration = (row >> SWITCH_BITS) - time;

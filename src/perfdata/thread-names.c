@@ -5,10 +5,10 @@
 
 typedef struct ThreadName {
         uint64_t time;
-        const char *name; /* NULL: of a fork, until the rows are sorted; or not known */
+        const char *name; /* NULL: a fork before the rows are sorted; or not known */
         int32_t tid;
-        int32_t parent;  /* of a fork: the thread that made the new one; 0: not of a fork */
-        uint32_t number; /* of the record, in the order of the file */
+        int32_t parent;  /* of a fork: the parent thread; 0: not a fork */
+        uint32_t number; /* number of the record in the file */
 } ThreadName;
 
 ThreadNames *thread_names_new(void)
@@ -70,7 +70,7 @@ static int thread_name_compare(gconstpointer one, gconstpointer other)
                                 : thread_name_compare_time(one, other);
 }
 
-/* In order of time, each fork gets the name that its parent has at that time. */
+/* Gives each fork, in order of time, the name that its parent has at that time. */
 static void names_sort(ThreadNames *names)
 {
         g_autoptr(GHashTable) now = g_hash_table_new(NULL, NULL);

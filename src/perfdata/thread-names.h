@@ -4,10 +4,10 @@
 /*
  * ThreadNames: the name of each thread, by time
  *
- * They come from perf's records of names and forks, which are not in order of time: all must be
- * taken before the first question. A new thread has the name of the thread that made it.
+ * perf's records of names and forks are not in order of time: take all of them before the first
+ * lookup. A new thread inherits the name of its parent thread.
  *
- * Memory is bounded: records after THREAD_MAX_NAMES are left out.
+ * Memory is bounded: records after THREAD_MAX_NAMES are dropped.
  */
 
 #include <glib.h>
@@ -19,7 +19,7 @@
 
 typedef struct ThreadNames {
         GArray *rows;        /* owned: by thread and time, once sorted */
-        GStringChunk *texts; /* owned: each name once */
+        GStringChunk *texts; /* owned: distinct names */
         bool is_sorted;
 } ThreadNames;
 
@@ -27,8 +27,8 @@ ThreadNames *thread_names_new(void);
 /* NULL is fine. */
 void thread_names_free(ThreadNames *names);
 
-/* Takes a record that is not a sample; ignores others than those of names and forks. */
+/* Takes a record other than a sample; ignores records of other types. */
 void thread_names_take(ThreadNames *names, const struct perf_event_header *record, uint64_t time);
 
-/* The name of thread TID at TIME, valid as long as NAMES; NULL: not known. */
+/* The name of thread TID at TIME, owned by NAMES; NULL: not known. */
 const char *thread_names_find(ThreadNames *names, int32_t tid, uint64_t time);
