@@ -14,23 +14,24 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* The mark that a program looks for in itself; the offset of the bundle's header is before it. */
+/* Marks the place, just before it, of the header's offset; the program finds it in itself. */
 static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
                                0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
                                0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
 
 #define POINTER sizeof(uint64_t)
 /*
- * The mark is in the program's own data. In a program of .NET 10 with its runtime it is at 12 MiB.
+ * Limits in bytes. The mark is in the program's data: at 12 MiB in a program of .NET 10 with its
+ * runtime.
  */
 #define MAX_PROGRAM  (64u << 20)
 #define PIECE        (1u << 20)
 #define MAX_HEADER   (4u << 20)
 #define MAX_UNPACKED (256u << 20)
 #define MAX_PATH     4096
-/* Most files kept. */
+/* Maximum of kept files. */
 #define MAX_PLACES 1024u
-/* The first versions of the header of .NET 5 and of .NET 6. */
+/* First versions of the header in .NET 5 and in .NET 6. */
 #define VERSION_WITH_PLACES  2u
 #define VERSION_WITH_PACKING 6u
 #define VERSION_MAX          6u
@@ -38,12 +39,12 @@ static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0
 
 typedef struct BundleRow {
         uint64_t offset, size;
-        uint64_t packed; /* bytes in the file; 0: it is not compressed */
+        uint64_t packed; /* compressed size; 0: not compressed */
         const char *path;
         size_t n_path;
 } BundleRow;
 
-/* Reads N bytes, less only at the end of the file. */
+/* Reads N bytes; fewer only at the end of file. */
 static size_t read_at(int fd, uint64_t offset, void *bytes, size_t n)
 {
         size_t n_read = 0;
@@ -105,7 +106,7 @@ static bool place_is(const BundlePlace *one, const BundlePlace *other)
                one->changed.tv_nsec == other->changed.tv_nsec;
 }
 
-/* Without memory, the next question searches again. */
+/* Without memory, the place is not kept, and the next lookup searches again. */
 static void bundles_remember(Bundles *bundles, const BundlePlace *place)
 {
         if (bundles->n_places < MAX_PLACES) {
@@ -144,7 +145,7 @@ static bool bundles_find_place(Bundles *bundles, int host, uint64_t *work, Bundl
         return ret->header != 0;
 }
 
-/* A length, seven bits a byte, and the text. */
+/* Takes a text and its length, of seven bits a byte. */
 static const char *take_text(ByteCursor *cursor, size_t *ret_n)
 {
         unsigned shift;
@@ -179,7 +180,7 @@ static bool row_is_of(const BundleRow *row, const char *module_path)
                module_path[n - row->n_path - 1] == '/';
 }
 
-/* Unpacks the assembly into a file in memory; -1: impossible. */
+/* Unpacks the assembly into a memfd; -1: impossible. */
 static int row_unpack(int host, const BundleRow *row, uint64_t *work)
 {
         FD_AUTO int fd = -1;
@@ -199,7 +200,7 @@ static int row_unpack(int host, const BundleRow *row, uint64_t *work)
         return ok ? fd_steal(&fd) : -1;
 }
 
-/* Keeps the assembly, because questions about one assembly come in a row. */
+/* Keeps the unpacked assembly, because consecutive lookups are often of one assembly. */
 static bool bundles_unpack(Bundles *bundles, const BundlePlace *place, int host,
                            const BundleRow *row, uint64_t *work)
 {
@@ -261,12 +262,12 @@ static bool place_find_row(const BundlePlace *place, int host, BundleRowFn fn, v
 
 typedef struct BundleImage {
         const char *module_path;
-        BundleRow row; /* its path is invalid; `n_path` 0: none was found */
+        BundleRow row; /* without a valid path; `n_path` 0: none found */
 } BundleImage;
 
 /*
- * "more/Lib.dll" is nearer to "/app/more/Lib.dll" than "Lib.dll" is. The runtime takes the first
- * one.
+ * "more/Lib.dll" is nearer to "/app/more/Lib.dll" than "Lib.dll". Of equal rows, the first wins, as
+ * in the runtime.
  */
 static bool row_take_image(const BundleRow *row, void *data)
 {

@@ -5,11 +5,11 @@
  * Bundle: the assemblies in the file of a single-file program (dotnet/designs:
  * accepted/2020/single-file/bundler.md)
  *
- * The runtime reports such an assembly by a path beside the program, without a file there.
+ * The runtime reports such an assembly by a path beside the program, where there is no file.
  *
- * Finding a bundle in a program reads up to 64 MiB; the table of its files has at most 4 MiB; a
- * compressed assembly is unpacked up to 256 MiB. Bundles therefore remembers which files are
- * bundles, and which are not, and keeps the last unpacked assembly.
+ * Costs: the search for a bundle reads up to 64 MiB of a program; the table of its files has at
+ * most 4 MiB; a compressed assembly is unpacked up to 256 MiB. Bundles therefore remembers the
+ * result for each program, and keeps the last unpacked assembly.
  */
 
 #include "lines/image-bytes.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* A file searched before. The result holds while its inode is unchanged. */
+/* The result of a search in a file, valid while its inode is unchanged. */
 typedef struct BundlePlace {
         dev_t device;
         ino_t inode;
@@ -31,27 +31,26 @@ typedef struct BundlePlace {
 typedef struct Bundles {
         BundlePlace *places; /* owned */
         size_t n_places;
-        size_t next_place;                   /* to be replaced when there are too many */
-        BundlePlace unpacked_in;             /* the bundle of the last unpacked assembly, ... */
-        uint64_t unpacked_at;                /* ... and its place there; 0: none */
-        int unpacked;                        /* owned: its bytes */
-        char *programs[BUNDLE_MAX_PROGRAMS]; /* owned: paths of ended bundles; or NULL */
+        size_t next_place;                   /* the next one to replace when all are used */
+        BundlePlace unpacked_in;             /* bundle of the last unpacked assembly */
+        uint64_t unpacked_at;                /* offset of that assembly in it; 0: none */
+        int unpacked;                        /* owned: memfd with that assembly */
+        char *programs[BUNDLE_MAX_PROGRAMS]; /* owned: paths of ended programs; or NULL */
         unsigned next_program;
 } Bundles;
 
 void bundles_deinit(Bundles *bundles);
 
 /*
- * Adds a program that has ended: modules beside its path can be its own. If there are too many, the
- * oldest one is dropped. False: no memory.
+ * Adds an ended program: modules beside its path can be in it. At the limit, drops the oldest.
+ * False: no memory.
  */
 bool bundles_add_program(Bundles *bundles, const char *path);
 
 /*
- * Calls FN for the assembly with the module's path. With PID, it is in the program that this
- * process runs. With PID 0, it is below ROOT, in a program beside the module: the one with the
- * module's name, or one of those added. True if FN returned true. Bytes read and unpacked are added
- * to WORK.
+ * Calls FN for the assembly with the module's path. PID: searches the program of this process. PID
+ * 0: searches below ROOT, in the program with the module's name beside the module, or in an added
+ * program. True if FN returned true. Adds bytes read and unpacked to WORK.
  */
 bool bundles_find_image(Bundles *bundles, pid_t pid, int root, const char *module_path,
                         uint64_t *work, ImageFn fn, void *data);
@@ -69,8 +68,8 @@ typedef struct BundleFile {
 } BundleFile;
 
 /*
- * The file in the bundle HOST with the byte at OFFSET. False: there is none, or it is compressed:
- * no address of a process is in the bundle then.
+ * Finds the file with the byte at OFFSET of the bundle HOST. False: none, or it is compressed, so
+ * no mapping of the program shows it.
  */
 bool bundles_find_at(Bundles *bundles, int host, uint64_t offset, uint64_t *work, BundleFile *ret);
 

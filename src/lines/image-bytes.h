@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Image bytes: a file, or a part of one, that may be an image
- */
+/* Image bytes: a file, or part of a file, that may be an image */
 
 #include "metadata/pe-file.h"
 
 typedef struct ImageBytes {
         int fd;         /* borrowed */
         uint64_t begin; /* of the image in the file */
-        uint64_t *work; /* borrowed: bytes read are added to it; NULL: not counted */
+        uint64_t *work; /* borrowed: counter of read bytes; NULL: not counted */
 } ImageBytes;
 
 /* Like pe_file_read(). */
@@ -22,5 +20,5 @@ static inline int image_bytes_read(const ImageBytes *image, PeFile *ret, const c
         return r;
 }
 
-/* True if IMAGE is the right one. */
+/* True ends the search: IMAGE is the right one. */
 typedef bool (*ImageFn)(const ImageBytes *image, void *data);

@@ -12,17 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a path, and of the type arguments of a method. */
+/* Limits in bytes: a path, and the type arguments of a method. */
 #define MAX_PATH      4096u
 #define MAX_TYPE_ARGS 4096u
 
-/* Files are mapped in pages: an image begins at the same offset of its page as in the file. */
+/* The loader maps whole pages, so an image has the same offset in its page as in the file. */
 #define PAGE 4096u
 
 /* An assembly with methods in the image. */
 typedef struct ImageAssembly {
-        char *path;                  /* owned; NULL: its file was not found */
-        uint8_t guid[PDB_GUID_SIZE]; /* of its PDB; all 0: it has none */
+        char *path;                  /* owned; NULL: file not found */
+        uint8_t guid[PDB_GUID_SIZE]; /* of its PDB; all 0: none */
 } ImageAssembly;
 
 struct ImageNames {
@@ -61,7 +61,7 @@ size_t image_names_size(const ImageNames *names)
                r2r_names_size(names->names) + r2r_code_size(names->code);
 }
 
-/* True if the file has the assembly's metadata; then takes it. */
+/* Takes the file if it has the assembly's metadata. False: it has not, or no memory. */
 static bool names_take(ImageNames *names, uint32_t i, const PeFile *pe, const char *path)
 {
         ImageAssembly *assembly = &names->assemblies[i];
@@ -151,10 +151,7 @@ static bool names_look_in_host(ImageNames *names, ComponentSearch *search)
         return is_found;
 }
 
-/*
- * Searches there, then beside the image. False: no search, because the process has used up its
- * work.
- */
+/* Searches in the program, then beside the image. False: the process has used up its work. */
 static bool names_look_for(ImageNames *names, uint32_t i)
 {
         const char *name = r2r_code_component_name(names->code, i);
@@ -192,7 +189,7 @@ bool image_names_find(ImageNames *names, uint32_t rva, ImageMethod *ret)
         return names_describe(names, ret);
 }
 
-/* "/a/b/Lib.dll" and "Lib". */
+/* True for "/a/b/Lib.dll" and "Lib". */
 static bool is_name_of(const char *path, const char *name)
 {
         const char *last = symbol_dirs_name(path);
@@ -201,7 +198,7 @@ static bool is_name_of(const char *path, const char *name)
         return !strncmp(last, name, n) && !strcmp(last + n, ".dll");
 }
 
-/* The component that matches the module. */
+/* Finds the component that is the module. */
 static bool names_find_component(ImageNames *names, const ImageBody *body, uint32_t *ret)
 {
         uint32_t i;
@@ -221,7 +218,7 @@ static bool names_find_component(ImageNames *names, const ImageBody *body, uint3
         return false;
 }
 
-/* An instance has the body's extent. False: with it the type arguments are ambiguous. */
+/* Adds an instance with the body's extent. False: the type arguments are ambiguous then. */
 static bool names_add_candidate(ImageNames *names, const R2RMethod *candidate,
                                 const ImageBody *body)
 {

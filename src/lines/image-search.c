@@ -9,7 +9,9 @@ static bool search_process(ImageSources *sources, pid_t pid, const char *path, u
                            ImageFn fn, void *data)
 {
         FD_AUTO int process_root = rootfs_open_root(pid);
-        /* An ended process may have had another root. The ids identify its files. */
+        /*
+         * An ended process may have had another root: search ours, because ids identify the files.
+         */
         FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
         const int root = process_root >= 0 ? process_root : own_root;
         FD_AUTO int fd = rootfs_open_file(root, path);

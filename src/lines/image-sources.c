@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Most accounts; those of long ended processes are reused. */
+/* Maximum of accounts; accounts of long ended processes are reused. */
 #define MAX_ACCOUNTS 1024u
 
 void image_sources_deinit(ImageSources *sources)
@@ -22,7 +22,7 @@ static bool account_is_over(const SourceAccount *account, time_t now)
         return now - account->since >= SOURCES_PERIOD;
 }
 
-/* An account in no use; NULL: there is none. */
+/* An unused account; NULL: none. */
 static SourceAccount *sources_old_account(ImageSources *sources, time_t now)
 {
         size_t i;

@@ -4,24 +4,24 @@
 /*
  * Image sources: the places of images and PDBs, and the work spent on each process
  *
- * Processes choose the files that they map, and the contents. Facts about a file are therefore
- * kept. When SOURCES_MAX_WORK was read for a process, there are no searches for it until the next
- * period. The other processes keep their names.
+ * A traced process chooses the files that it maps, and their contents. Facts about a file are
+ * therefore kept. After SOURCES_MAX_WORK bytes for a process, its searches are refused until the
+ * next period. Other processes keep their names.
  */
 
 #include "lines/bundle.h"
 #include "lines/symbol-dirs.h"
 
-/* Bytes read and unpacked for a process in a period. The C# compiler needs 40 MiB. */
+/* Limit of bytes read and unpacked for a process in a period. The C# compiler needs 40 MiB. */
 #define SOURCES_MAX_WORK (UINT64_C(512) << 20)
 #define SOURCES_PERIOD   60 /* seconds */
-/* The cost of a search for a file, in bytes, besides the bytes read of it. */
+/* Cost of a search for a file, in bytes, besides its read bytes. */
 #define SOURCES_FILE_WORK (UINT64_C(16) << 10)
 
 /* The work for a process. */
 typedef struct SourceAccount {
         pid_t pid;
-        time_t since;       /* begin of the period, of CLOCK_MONOTONIC */
+        time_t since;       /* begin of the period, in s of CLOCK_MONOTONIC */
         uint64_t work;      /* bytes in this period */
         uint64_t n_refused; /* refused searches */
         size_t n_held;      /* bytes of memory held */
@@ -30,8 +30,7 @@ typedef struct SourceAccount {
 typedef struct ImageSources {
         SymbolDirs dirs;
         Bundles bundles;
-        pid_t process;           /* all work counts for this process; 0: for the process of each
-                                  * question */
+        pid_t process;           /* process to charge; 0: the process of each question */
         SourceAccount *accounts; /* owned */
         size_t n_accounts;
 } ImageSources;
@@ -43,11 +42,11 @@ void image_sources_deinit(ImageSources *sources);
  * work.
  */
 bool image_sources_may_look(ImageSources *sources, pid_t pid);
-/* Call it afterwards: N bytes were read or unpacked. */
+/* Call it after a search: N bytes were read or unpacked. */
 void image_sources_add_work(ImageSources *sources, pid_t pid, uint64_t n);
 /*
- * N more bytes of memory, or fewer, are held for PID, whatever `process` is. The other function
- * returns the process for which most are held.
+ * Adds N, which may be negative, to the memory held for PID, whatever `process` is. The other
+ * function returns the process with the most memory.
  */
 void image_sources_hold(ImageSources *sources, pid_t pid, ptrdiff_t n);
 pid_t image_sources_largest(const ImageSources *sources);

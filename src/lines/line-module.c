@@ -19,9 +19,9 @@ typedef struct PdbSearch {
         PdbCache *cache;
         uint64_t work; /* bytes read and unpacked */
         int root;      /* of the module's files; -1: none */
-        bool has_id;   /* the assembly has been read: `id` counts, else the event's GUID */
+        bool has_id;   /* the assembly was read: use `id`, else the event's GUID */
         PdbId id;
-        const uint8_t *checksum; /* NULL: there is none */
+        const uint8_t *checksum; /* NULL: none */
         bool has_other;          /* a PDB of another build was found */
         bool has_unreadable;
 } PdbSearch;
@@ -38,7 +38,7 @@ static bool search_accepts(const PdbSearch *search, const PdbId *id)
         return memcmp(search->module->guid, id->guid, PDB_GUID_SIZE) == 0;
 }
 
-/* If BYTES are the PDB, loads FILE and returns true. Takes over BYTES. */
+/* Takes over BYTES. True if they are the PDB: FILE is loaded. */
 static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t n,
                         const uint8_t *checksum)
 {
@@ -193,7 +193,7 @@ static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugD
         return search_take(search, file, bytes, n, NULL) && search_found(search, file);
 }
 
-/* Searches with the assembly's data. False: the image is another assembly. */
+/* Searches the PDB by the assembly's debug directory. False: the image is another assembly. */
 static bool search_by_image(PdbSearch *search, const ImageBytes *bytes)
 {
         LineModule *module = search->module;
@@ -235,14 +235,14 @@ static bool search_take_image(const ImageBytes *image, void *data)
 
         if (search_by_image(search, image))
                 return true;
-        /* The results from another build do not count for this one. */
+        /* Results of another build do not count for this build. */
         search->module->state = state;
         return false;
 }
 
 /*
- * Tries images with the module's name in the program's own file, and in the symbol directories.
- * HAS_FILE: there is a file where the module was.
+ * Tries images with the module's name in the program's file and in the symbol directories.
+ * HAS_FILE: the module's path still has a file.
  */
 static bool search_images(PdbSearch *search, bool has_file)
 {
@@ -256,7 +256,7 @@ static bool search_images(PdbSearch *search, bool has_file)
                                       search_take_image, search);
 }
 
-/* "A.B" -> "A.B.pdb". The path of a module without a file is the name of its assembly. */
+/* "A.B" -> "A.B.pdb". A module without a file has the name of its assembly as its path. */
 static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
 {
         int r = snprintf(buffer, n, "%s.pdb", name);
@@ -265,8 +265,8 @@ static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
 }
 
 /*
- * Without a file, the module was loaded from memory. Only the user's symbol directories are
- * searched. The name of the PDB can differ from the assembly's.
+ * A module without a file was loaded from memory: only the user's symbol directories are searched.
+ * The PDB's name can differ from the assembly's.
  */
 static void search_for_memory(PdbSearch *search)
 {
@@ -288,7 +288,7 @@ static bool search_name_by_guid(PdbSearch *search, const char *name)
                search_dirs(search, name);
 }
 
-/* Searches with the event's GUID alone, without an assembly. */
+/* Searches by the event's GUID, without an assembly. */
 static void search_by_guid(PdbSearch *search)
 {
         const LineModule *module = search->module;
@@ -307,7 +307,10 @@ static void search_by_path(PdbSearch *search)
         FD_AUTO int root = rootfs_open_root(module->pid);
         FD_AUTO int fd = -1;
 
-        /* An ended process may have had another root. The GUID identifies its files. */
+        /*
+         * An ended process may have had another root: search ours, because the GUID identifies the
+         * file.
+         */
         if (root < 0)
                 root = rootfs_open_root(0);
         search->root = root;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Most modules; then all are dropped. Their PDBs stay in the cache. */
+/* Maximum of modules; then all are dropped. Their PDBs stay in the cache. */
 #define MAX_MODULES  4096u
 #define TOKEN_TABLE  0xff000000u
 #define TOKEN_METHOD 0x06000000u
@@ -18,7 +18,7 @@ struct Lines {
         PdbCache cache;
         LineModule **modules; /* owned */
         size_t n_modules;
-        LineModule *last; /* borrowed: of the latest question */
+        LineModule *last; /* borrowed: module of the last question */
         bool has_defaults;
 };
 
@@ -116,8 +116,8 @@ static bool lines_keep_module(Lines *lines, LineModule *module)
 }
 
 /*
- * Adds a module on the first question about it. A module without a search may be found for another
- * process.
+ * Adds a module at its first question. If the search is refused, the module is not kept: another
+ * process may find it.
  */
 static LineStatus lines_add_module(Lines *lines, const LineModule *asked)
 {
@@ -132,7 +132,7 @@ static LineStatus lines_add_module(Lines *lines, const LineModule *asked)
         return lines_keep_module(lines, module) ? LINE_FOUND : LINE_PDB_MISSING;
 }
 
-/* Returns LINE_FOUND, with the module in `last`, even if the module has no PDB. */
+/* Returns LINE_FOUND, with the module in `last`, also if the module has no PDB. */
 static LineStatus lines_find_module(Lines *lines, const LineQuestion *question)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];

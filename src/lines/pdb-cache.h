@@ -4,16 +4,16 @@
 /*
  * PDB cache: PDBs by their files
  *
- * A file is unchanged while its device, inode, size and time of change are. When the cache exceeds
- * its limit, it unloads the least recently used PDBs; their entries stay, so that a holder of an
- * entry can check whether the PDB is loaded.
+ * A file counts as unchanged while its device, inode, size and time of change are the same. Above
+ * its limit, the cache evicts the least recently used PDBs. Their entries stay, so that a holder of
+ * an entry can check whether its PDB is loaded.
  */
 
 #include "pdb/pdb.h"
 
 #include <sys/stat.h>
 
-/* Bytes of all PDBs in a cache; the one in use is always kept. */
+/* Limit in bytes of all PDBs; the PDB in use is never evicted. */
 #define PDB_CACHE_BYTES (32u << 20)
 /* Larger files are not read. */
 #define PDB_MAX_BYTES (128u << 20)
@@ -22,18 +22,17 @@ typedef struct PdbFile {
         dev_t device;
         ino_t inode;
         off_t size;
-        uint64_t begin; /* offset of an image in the file whose PDB this is; 0: the PDB of the file,
-                         * or the file itself */
+        uint64_t begin; /* offset in the file of the image whose PDB this is; 0: the PDB is the
+                           file's, or the file itself */
         struct timespec changed;
-        uint64_t used; /* the cache's counter at the latest use */
+        uint64_t used; /* the cache's counter at the last use */
         bool is_loaded;
-        bool has_id; /* it was loaded before, or is not the wanted PDB */
+        bool has_id; /* the PDB was loaded before, or is another one: `id` is valid */
         PdbId id;
-        Pdb pdb;          /* while it is loaded */
-        char **documents; /* owned: paths by row, made when they are asked for; NULL elements: not
-                             yet */
+        Pdb pdb;          /* valid while loaded */
+        char **documents; /* owned: paths by row; NULL elements: not requested yet */
         uint32_t n_documents;
-        size_t n_bytes; /* of everything */
+        size_t n_bytes; /* memory of all */
 } PdbFile;
 
 typedef struct PdbCache {
@@ -46,16 +45,16 @@ typedef struct PdbCache {
 void pdb_cache_deinit(PdbCache *cache);
 
 /*
- * The entry of the PDB in the file, or in the image at BEGIN of the file; made if there is none.
+ * The entry of the PDB in the file, or in the image at BEGIN of the file; a new one if necessary.
  * NULL: no memory.
  */
 PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status, uint64_t begin);
-/* Notes the id of the PDB in FILE, which is not loaded. */
+/* Stores the id of the PDB in FILE, which is not loaded. */
 void pdb_cache_note(PdbFile *file, const PdbId *id);
 /* Takes over PDB; FILE is not loaded. */
 void pdb_cache_load(PdbCache *cache, PdbFile *file, const Pdb *pdb);
-/* Marks FILE as the latest used. */
+/* Marks FILE as the most recently used. */
 void pdb_cache_use(PdbCache *cache, PdbFile *file);
-/* The document's path, made by MAKE (malloc()ed) at the first call; NULL: there is none. */
+/* The document's path. MAKE makes it at the first request, by malloc(); NULL: none. */
 const char *pdb_cache_document(PdbCache *cache, PdbFile *file, uint32_t document,
                                char *(*make)(const char *path, void *data), void *data);

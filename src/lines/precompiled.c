@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most images in memory; then the oldest is dropped. Each takes a few MiB at most. */
+/* Maximum of images in memory, of a few MiB each; then the oldest is dropped. */
 #define MAX_IMAGES 32u
-/* Bytes of the name of a composite image, and of the metadata of an assembly. */
+/* Limits in bytes: name of a composite image, and metadata of an assembly. */
 #define MAX_NAME     256u
 #define MAX_METADATA (256u << 20)
 
-/* Files are mapped in pages: an image begins at the same offset of its page as in the file. */
+/* The loader maps whole pages, so an image has the same offset in its page as in the file. */
 #define PAGE 4096u
 
 /* The methods with METHOD_IMPL_ASYNC. */
 typedef struct AsyncMethods {
-        uint8_t *bits; /* owned: of each method, by its number less one; NULL: not known */
+        uint8_t *bits; /* owned: bit of method number less one; NULL: not known */
         uint32_t n;    /* methods */
 } AsyncMethods;
 
@@ -33,11 +33,11 @@ typedef struct PrecompiledImage {
         AsyncMethods async;
 } PrecompiledImage;
 
-/* The latest composite image. */
+/* The last composite image. */
 typedef struct PrecompiledComposite {
         pid_t pid;
         char *path;    /* owned: its path, beside the assembly; NULL: none */
-        R2RCode *code; /* owned; NULL: it cannot be read */
+        R2RCode *code; /* owned; NULL: not readable */
         uint64_t begin;
 } PrecompiledComposite;
 
@@ -45,7 +45,7 @@ struct Precompiled {
         PrecompiledComposite composite;
         PrecompiledImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* index of the image to replace when all are used */
+        unsigned next; /* next image to replace when all are used */
 };
 
 Precompiled *precompiled_new(void)
@@ -83,7 +83,7 @@ void precompiled_free(Precompiled *precompiled)
 /* The search for an image. */
 typedef struct CodeSearch {
         const uint8_t *guid;
-        R2RCode *code;        /* when found, unless the code is in a composite image */
+        R2RCode *code;        /* owned; NULL: not found, or in a composite image */
         char owner[MAX_NAME]; /* the composite image's file; "": the assembly has its own code */
         uint8_t mvid[R2R_MVID_SIZE];
         bool has_mvid;
@@ -133,7 +133,7 @@ static void search_read_metadata(CodeSearch *search, const PeFile *pe)
         free(bytes);
 }
 
-/* Reads the image, if it is the one that was loaded. */
+/* Reads the image if it is the loaded one. */
 static bool image_read(const ImageBytes *image, void *data)
 {
         CodeSearch *search = data;
@@ -141,7 +141,7 @@ static bool image_read(const ImageBytes *image, void *data)
         PeFile pe;
 
         search->begin = image->begin;
-        /* The assembly before its precompilation has the same GUID, and no code. */
+        /* An assembly before precompilation has the same GUID, but no code. */
         if (image_bytes_read(image, &pe, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
                 return false;
         if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0)
@@ -243,8 +243,8 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, Image
 }
 
 /*
- * Only one of the two bodies of an async method has the method's IL. The compiler has made the
- * other body, which calls the first; the IL offsets in its map are not in the assembly.
+ * True if the body has the method's IL. The compiler generates the other body of an async method,
+ * which calls this one; its map has no IL offsets of the assembly.
  */
 static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R2RMethod *method)
 {
@@ -257,7 +257,7 @@ static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R
                                                                       : R2R_KIND_METHOD);
 }
 
-/* The map of the code in question; the caller frees its entries. */
+/* Finds the map of the question's code; the caller frees its entries. */
 static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
                             const PrecompiledQuestion *question, R2RMap *ret)
 {
@@ -278,8 +278,8 @@ static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
 }
 
 /*
- * The IL offset of the line, like the runtime's own stack traces: prologs and unmapped code count
- * as the method's begin, epilogs as its end.
+ * The IL offset of the line, as in the runtime's stack traces: prologs and unmapped code count as
+ * the method's begin, epilogs as its end.
  */
 static int32_t map_line_il(const R2RMap *map, int32_t il)
 {

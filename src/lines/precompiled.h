@@ -4,8 +4,8 @@
 /*
  * Precompiled: IL offsets in precompiled code
  *
- * No event of the runtime has them. They are read from the image of the module, which must have the
- * GUID of the module's load event.
+ * Events of the runtime lack them. They come from the image of the module, which must have the GUID
+ * of the module's load event.
  */
 
 #include "lines/image-sources.h"
@@ -32,9 +32,9 @@ typedef struct PrecompiledQuestion {
 } PrecompiledQuestion;
 
 typedef struct PrecompiledAnswer {
-        bool has_il;     /* else the code is before the first entry of its map */
-        int32_t il;      /* the IL offset, or one of R2R_IL_* of metadata/r2r-map.h */
-        int32_t line_il; /* the IL offset of the line there: never negative */
+        bool has_il;     /* false: the code is before the first entry of its map */
+        int32_t il;      /* IL offset, or R2R_IL_* of metadata/r2r-map.h */
+        int32_t line_il; /* IL offset of its line: never negative */
 } PrecompiledAnswer;
 
 /* False: the image or the method's map is not known. */

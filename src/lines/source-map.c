@@ -34,7 +34,7 @@ bool source_map_add(SourceMap *map, const char *from, const char *to)
         return true;
 }
 
-/* The rest of PATH after the directories FROM; NULL: PATH is elsewhere. */
+/* The rest of PATH below the directory FROM; NULL: PATH is elsewhere. */
 static const char *path_after(const char *path, const char *from)
 {
         size_t n = strlen(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Source map: the present places of sources that were compiled under other paths */
+/* Source map: maps the paths of sources at compilation to present paths */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@ typedef struct SourceMap {
 
 void source_map_deinit(SourceMap *map);
 /*
- * Replaces the directories FROM, at the begin of a path, by TO; the latest matching rule wins.
- * False: no memory.
+ * Replaces the directories FROM at the begin of a path by TO; the last matching rule wins. False:
+ * no memory.
  */
 bool source_map_add(SourceMap *map, const char *from, const char *to);
 /* The mapped path; the caller frees it. NULL: no memory. */

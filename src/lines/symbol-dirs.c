@@ -10,10 +10,10 @@
 
 #define MAX_PATH 4096
 
-/* Most builds of an image tried in a directory, with "." and "..". */
+/* Maximum of builds of an image that are tried in a directory, with "." and "..". */
 #define MAX_KEYS 258u
 
-/* Below the home directory; of dotnet-symbol and the debuggers that share its code. */
+/* Below the home directory: of dotnet-symbol, and of debuggers with the same code. */
 static const char *const CACHES[] = {".dotnet/symbolcache"};
 
 void symbol_dirs_deinit(SymbolDirs *dirs)
@@ -43,8 +43,8 @@ static bool dirs_take(SymbolDirs *dirs, char *path)
 bool symbol_dirs_add(SymbolDirs *dirs, const char *path)
 {
         /*
-         * Files are opened below the root directory, so the path is made absolute. A directory that
-         * does not exist now may exist later.
+         * Files are opened below the root directory, so make the path absolute. The directory may
+         * be created later.
          */
         char *absolute = realpath(path, NULL);
 
@@ -155,7 +155,7 @@ typedef struct ImageSearch {
         void *data;
 } ImageSearch;
 
-/* Tries the file DIR/NAME; with KEY, DIR/NAME/KEY/NAME. */
+/* Tries DIR/NAME; with KEY, DIR/NAME/KEY/NAME. */
 static bool search_try(const ImageSearch *search, const char *key)
 {
         char path[MAX_PATH];

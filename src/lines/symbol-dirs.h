@@ -2,13 +2,12 @@
 #pragma once
 
 /*
- * Symbol directories: places of PDBs that are not beside their assembly, and of images that have
- * moved
+ * Symbol directories: places of PDBs that are not beside their assembly, and of moved images
  *
- * In each directory DIR: DIR/NAME, and in the layout of symbol servers and debuggers' caches,
- * DIR/NAME/KEY/NAME (dotnet/symstore: SSQP_Key_Conventions.md). The key of a PDB is its GUID and
- * "ffffffff". The key of an image is made of its time and size, which no event has: all keys are
- * tried. Servers ignore case, and clients that fill a cache differ: dotnet-symbol and the debuggers
+ * Each directory DIR is searched for DIR/NAME, and for DIR/NAME/KEY/NAME, the layout of symbol
+ * servers and debuggers' caches (dotnet/symstore: SSQP_Key_Conventions.md). A PDB's key is its GUID
+ * and "ffffffff". An image's key contains its time and size, which events lack, so all keys are
+ * tried. Servers ignore case, but clients that fill a cache do not: dotnet-symbol and the debuggers
  * write NAME and GUID in lower case, with "FFFFFFFF".
  */
 
@@ -26,8 +25,8 @@ void symbol_dirs_deinit(SymbolDirs *dirs);
 /* False: no memory. */
 bool symbol_dirs_add(SymbolDirs *dirs, const char *path);
 /*
- * Adds the directories of $CLRSYM_SYMBOLS, separated by colons, and the caches of debuggers. False:
- * no memory.
+ * Adds the colon-separated directories of $CLRSYM_SYMBOLS, and the caches of debuggers. False: no
+ * memory.
  */
 bool symbol_dirs_add_default(SymbolDirs *dirs);
 
@@ -41,21 +40,21 @@ typedef enum SymbolLayout {
 } SymbolLayout;
 
 /*
- * Writes the path of a PDB called NAME into the N bytes of BUFFER. False if the path does not fit,
- * or NAME is not a file name.
+ * Writes the path of the PDB NAME into BUFFER of N bytes. False: the path does not fit, or NAME is
+ * not a file name.
  */
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n);
 
-/* NAME with ASCII upper case turned to lower case. False: it has no upper case, or does not fit. */
+/* NAME with ASCII letters in lower case. False: no upper case in it, or it does not fit. */
 bool symbol_dirs_small_name(const char *name, char *buffer, size_t n);
 
 /*
  * Calls FN for each image with the name of the module's file, until FN returns true; returns that.
- * At most 256 images of each directory. WORK: for the images.
+ * Tries at most 256 images of each directory. WORK: counter of read bytes.
  */
 bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, uint64_t *work,
                             ImageFn fn, void *data);
 
-/* The last part of a path of any system. Borrowed from PATH. */
+/* The last part of a Unix or Windows path. Borrowed from PATH. */
 const char *symbol_dirs_name(const char *path);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most images in memory; then the oldest is dropped. */
+/* Maximum of images in memory; then the oldest is dropped. */
 #define MAX_IMAGES 8u
-/* Bytes of the name of a composite image. */
+/* Limit of a composite image's name, in bytes. */
 #define MAX_NAME 256u
 
 /* A module, and the image with its code. */
@@ -23,7 +23,7 @@ typedef struct TypeArgsImage {
 struct TypeArgs {
         TypeArgsImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* index of the image to replace when all are used */
+        unsigned next; /* next image to replace when all are used */
 };
 
 TypeArgs *type_args_new(void)
@@ -72,7 +72,7 @@ static bool search_take(const ImageBytes *image, void *data)
         return image_names_read(&search->names, image, &search->place) == 0;
 }
 
-/* The names of the file OWNER beside the module. NULL: there are none. */
+/* Reads the names of the file OWNER beside the module. NULL: none. */
 static ImageNames *composite_read(const TypeArgsSearch *module)
 {
         const char *path = module->place.path;

@@ -4,8 +4,8 @@
 /*
  * Type args: the type arguments of precompiled instances of generic methods
  *
- * The events that list precompiled code lack them; the image of the module is their source. The
- * image must have the GUID of the module's load event.
+ * Events that list precompiled code lack them. They come from the image of the module, which must
+ * have the GUID of the module's load event.
  */
 
 #include "lines/image-names.h"
@@ -18,8 +18,8 @@ TypeArgs *type_args_new(void);
 void type_args_free(TypeArgs *args);
 
 /*
- * The type arguments of the body's method, in reflection's spelling, separated by commas; valid
- * until the next call. NULL: not known. PID: the process that sees the files; 0: this process.
- * SOURCES: borrowed, and the same in all calls.
+ * The type arguments of the body's method, comma-separated, in reflection's spelling; valid until
+ * the next call. NULL: not known. PID: process that sees the files; 0: this process. SOURCES:
+ * borrowed, and the same in all calls.
  */
 const char *type_args_find(TypeArgs *args, ImageSources *sources, pid_t pid, const ImageBody *body);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most metadata in memory; then the oldest is dropped. */
+/* Maximum of metadata in memory; then the oldest is dropped. */
 #define MAX_IMAGES 16u
-/* Most bytes of metadata: a framework's largest assembly has 10 MiB. */
+/* Limit of metadata in bytes: a framework's largest assembly has 10 MiB. */
 #define MAX_METADATA (64u << 20)
-/* Bytes of a path, of one name, of all names of a text, and of the names of type parameters. */
+/* Limits in bytes: a path, one name, all names of a text, the names of type parameters. */
 #define MAX_PATH      4096u
 #define MAX_NAME      1024u
 #define MAX_NAMES     16384u
@@ -35,14 +35,14 @@ typedef struct TypeImage {
 struct TypeNames {
         TypeImage images[MAX_IMAGES];
         unsigned n_images;
-        unsigned next; /* index of the image to replace when all are used */
+        unsigned next; /* next image to replace when all are used */
         char names[MAX_NAMES];
         char path[MAX_PATH]; /* of the method found last */
         char signature[MAX_SIGNATURE];
         char type_params[MAX_PARAMS], method_params[MAX_PARAMS];
 };
 
-/* A text being read, and the names written from it. */
+/* A text to read, and the names written from it. */
 typedef struct TypeParser {
         TypeNames *names;
         ImageSources *sources;
@@ -72,7 +72,7 @@ void type_names_free(TypeNames *names)
         free(names);
 }
 
-/* Reads the metadata, if the image is the loaded one. */
+/* Reads the metadata if the image is the loaded one. */
 static bool type_image_read(const ImageBytes *bytes, void *data)
 {
         TypeImage *image = data;
@@ -146,7 +146,7 @@ static bool type_parser_skip(TypeParser *parser, char c)
         return true;
 }
 
-/* Eight digits. */
+/* Reads eight digits. */
 static bool type_parser_token(TypeParser *parser, uint32_t *ret)
 {
         unsigned i;
@@ -214,7 +214,7 @@ static bool type_parser_name(TypeParser *parser)
                type_parser_put_name(parser, name);
 }
 
-/* "[]" and "[,]" */
+/* Writes "[]" and "[,]". */
 static bool type_parser_arrays(TypeParser *parser)
 {
         while (parser->at[0] == '[' && (parser->at[1] == ']' || parser->at[1] == ','))
@@ -226,7 +226,7 @@ static bool type_parser_arrays(TypeParser *parser)
         return true;
 }
 
-/* Types, separated by commas. */
+/* Writes types, separated by commas. */
 static bool type_parser_list(TypeParser *parser, unsigned depth)
 {
         if (depth > MAX_DEPTH)
@@ -256,7 +256,7 @@ const char *type_names_find(TypeNames *names, ImageSources *sources, pid_t pid, 
         return names->names;
 }
 
-/* "[...]", if it follows: written with its brackets, unless it is empty. */
+/* Writes "[...]" with its brackets, unless it is empty. */
 static bool type_parser_brackets(TypeParser *parser, size_t *ret_n)
 {
         *ret_n = 0;
@@ -297,7 +297,7 @@ bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid,
         begin = parser.n;
         if (!type_parser_brackets(&parser, &n) || *parser.at)
                 return false;
-        /* Without the brackets. */
+        /* Remove the brackets. */
         if (n) {
                 names->names[parser.n - 1] = '\0';
                 ret->type_args = names->names + begin + 1;
@@ -305,7 +305,7 @@ bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid,
         return true;
 }
 
-/* NULL: the method or type has none, or they are not known. */
+/* NULL: no type parameters, or not known. */
 static const char *params_write(const Metadata *metadata, MetadataTable table, uint32_t rid,
                                 char buffer[MAX_PARAMS])
 {

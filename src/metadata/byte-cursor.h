@@ -4,8 +4,8 @@
 /*
  * Byte cursor: little-endian numbers from unchecked bytes
  *
- * A read past the end yields 0 and marks the cursor as failed; it stays failed. A caller can
- * therefore read a whole record and check once.
+ * A read past the end yields 0 and marks the cursor as failed; it stays failed. So a caller can
+ * read a whole record and check once.
  */
 
 #include "util/bytes.h"
@@ -61,7 +61,7 @@ static inline uint64_t byte_cursor_u64(ByteCursor *cursor)
         return at ? bytes_u64(at) : 0;
 }
 
-/* LEB128, unsigned. A number of more than 64 bits fails. */
+/* Unsigned LEB128. A number of more than 64 bits fails. */
 static inline uint64_t byte_cursor_varint(ByteCursor *cursor)
 {
         uint64_t value = 0;
@@ -78,7 +78,7 @@ static inline uint64_t byte_cursor_varint(ByteCursor *cursor)
         return 0;
 }
 
-/* A compressed unsigned number (ECMA-335, II.23.2); RET_BITS: the bits of its encoding. */
+/* A compressed unsigned number (ECMA-335, II.23.2). RET_BITS: size of its encoding in bits. */
 static inline uint32_t byte_cursor_compressed(ByteCursor *cursor, unsigned *ret_bits)
 {
         uint32_t first = byte_cursor_u8(cursor), rest;
@@ -107,7 +107,7 @@ static inline uint32_t byte_cursor_unsigned(ByteCursor *cursor)
         return byte_cursor_compressed(cursor, &bits);
 }
 
-/* A compressed signed number: the sign is the lowest bit. */
+/* A compressed signed number, with the sign in the lowest bit. */
 static inline int32_t byte_cursor_signed(ByteCursor *cursor)
 {
         unsigned bits;

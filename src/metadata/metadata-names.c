@@ -6,8 +6,8 @@
 #define MAX_NESTING 32u
 
 /*
- * The number of rows of TABLE with less than VALUE in COLUMN, by which the table must be sorted.
- * For an unsorted table, any number of its rows.
+ * The number of rows of TABLE with a value below VALUE in COLUMN, by which the table must be
+ * sorted. The result for an unsorted table is any number up to its number of rows.
  */
 static uint32_t count_below(const Metadata *metadata, MetadataTable table, unsigned column,
                             uint32_t value)
@@ -33,7 +33,7 @@ uint32_t metadata_method_type(const Metadata *metadata, uint32_t method)
         if (!method || method > metadata_n_rows(metadata, METADATA_METHOD_DEF))
                 return 0;
         /*
-         * The last type whose methods begin at or before METHOD: types before it with the same
+         * Take the last type whose methods begin at or before METHOD: earlier types with the same
          * begin have no methods.
          */
         rid = count_below(metadata, METADATA_TYPE_DEF, TYPE_DEF_METHODS, method + 1);
@@ -48,7 +48,7 @@ const char *metadata_method_name(const Metadata *metadata, uint32_t method)
         return metadata_cell_string(metadata, METADATA_METHOD_DEF, method, METHOD_DEF_NAME);
 }
 
-/* The type that encloses a nested type, in the same table; 0: the type is not nested. */
+/* The enclosing type of a nested type, in the same table; 0: not nested. */
 static uint32_t type_enclosing(const Metadata *metadata, MetadataTable table, uint32_t rid)
 {
         MetadataTable scope = METADATA_MODULE;
@@ -88,7 +88,7 @@ static bool name_prepend(NameWriter *writer, const char *text)
         return true;
 }
 
-/* Characters with a meaning in the names of types get a backslash. */
+/* Escapes characters with a meaning in names of types by a backslash. */
 static bool name_prepend_escaped(NameWriter *writer, const char *text)
 {
         size_t i = text ? strlen(text) : 0;

@@ -12,20 +12,19 @@
 
 /* The row of TypeDef with the method, or 0. */
 uint32_t metadata_method_type(const Metadata *metadata, uint32_t method);
-/* The method's own name; NULL: it has none. */
+/* The method's own name; NULL: none. */
 const char *metadata_method_name(const Metadata *metadata, uint32_t method);
 
 /*
- * Writes the name of a type, NUL-terminated, into the N bytes of BUFFER. TABLE is TypeDef or
- * TypeRef. False, with BUFFER empty: there is no such type, it is nested in itself, or its name is
- * longer.
+ * Writes the name of a type, NUL-terminated, into BUFFER of N bytes. TABLE is TypeDef or TypeRef.
+ * False, with BUFFER empty: no such type, a type nested in itself, or a longer name.
  */
 bool metadata_type_name(const Metadata *metadata, MetadataTable table, uint32_t rid, char *buffer,
                         size_t n);
 
 /*
- * The name of generic parameter number I, from 0, of a type (TABLE TypeDef) or method (MethodDef);
- * NULL: it does not exist.
+ * The name of generic parameter I, from 0, of a type (TABLE TypeDef) or method (MethodDef); NULL:
+ * none.
  */
 const char *metadata_generic_param(const Metadata *metadata, MetadataTable table, uint32_t rid,
                                    uint32_t i);

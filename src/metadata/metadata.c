@@ -23,7 +23,7 @@
 #define CONTRADICTION "its metadata contradicts itself"
 #define UNCOMPRESSED  "its metadata is that of an edited program, which is not read"
 
-/* The numbers that decide about the widths of cells. */
+/* The numbers that determine the widths of cells. */
 typedef struct MetadataWidths {
         uint32_t n_rows[64];
         uint8_t heaps;
@@ -98,7 +98,7 @@ static bool read_root(Metadata *metadata, const uint8_t *bytes, size_t n, Metada
         return ret_tables->at || metadata_refuse(ret_reason, NOT_METADATA);
 }
 
-/* Reads the row counts of the PDB's assembly, which decide about the widths of indexes. */
+/* Reads the row counts of the PDB's assembly, which determine the widths of indexes. */
 static bool read_referenced_rows(const Metadata *metadata, MetadataWidths *widths,
                                  const char **ret_reason)
 {

@@ -3,18 +3,18 @@
 
 /*
  * Metadata: the tables and heaps of an assembly or of a portable PDB (ECMA-335, partition II, 24;
- * the tables from 0x30 on: the specification of portable PDBs in dotnet/runtime)
+ * tables from 0x30 on: the specification of portable PDBs in dotnet/runtime)
  *
  * The reader uses the caller's memory, and allocates nothing. All sizes are checked once, and each
- * access is checked against them, so damaged metadata yields a failure and never another byte.
+ * access is checked against them, so damaged metadata gives a failure, never a byte outside.
  */
 
 #include "metadata/byte-cursor.h"
 #include "metadata/metadata-tables.h"
 
 /*
- * MethodImplAttributes.Async: the IL is that of the variant that returns the result, and the
- * compiler makes the body that returns the task. Without it, the other way round.
+ * MethodImplAttributes.Async: the IL is the variant's, which returns the result; the compiler
+ * generates the body that returns the task. Without it, the other way round.
  */
 #define METHOD_IMPL_ASYNC 0x2000u
 
@@ -78,12 +78,12 @@ typedef struct Metadata {
 } Metadata;
 
 /*
- * Reads the N bytes at BYTES, which must stay valid as long as METADATA. False if they are not
- * metadata, or of an unsupported kind; *RET_REASON (static) has the reason.
+ * Reads the N bytes at BYTES, which must stay valid as long as METADATA. False: not metadata, or an
+ * unsupported kind; *RET_REASON is the reason (static).
  */
 bool metadata_read(Metadata *ret, const uint8_t *bytes, size_t n, const char **ret_reason);
 
-/* The cell of row RID, from 1. False if there is no such row or column. */
+/* The cell of row RID, from 1. False: no such row or column. */
 bool metadata_cell(const Metadata *metadata, MetadataTable table, uint32_t rid, unsigned column,
                    uint32_t *ret);
 static inline uint32_t metadata_n_rows(const Metadata *metadata, MetadataTable table)
@@ -100,6 +100,6 @@ bool metadata_blob(const Metadata *metadata, uint32_t index, MetadataSpan *ret);
 /* The 16 bytes of GUID number INDEX, from 1; NULL: INDEX is invalid. */
 const uint8_t *metadata_guid(const Metadata *metadata, uint32_t index);
 
-/* Decodes a coded index to table and row. False for an unused tag. */
+/* Decodes a coded index to table and row. False: an unused tag. */
 bool metadata_decode(MetadataCode code, uint32_t value, MetadataTable *ret_table,
                      uint32_t *ret_rid);

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nesting: real types have less. */
+/* Limit of nesting: real types nest less. */
 #define MAX_DEPTH 32u
-/* Most arguments of a method, or of a type. */
+/* Maximum of arguments of a method, or of a type. */
 #define MAX_LIST 1024u
 
 /* The first byte of a method's signature. */
 enum {
-        CONVENTION_KIND = 0x0f, /* 0: the managed one */
+        CONVENTION_KIND = 0x0f, /* 0: managed */
         CONVENTION_GENERIC = 0x10,
         CONVENTION_INSTANCE = 0x20,
         CONVENTION_EXPLICIT = 0x40,
@@ -32,7 +32,7 @@ enum {
         TYPE_REQUIRED_MODIFIER = 0x1f,
 };
 
-/* Element types of one word, in the runtime's spelling. */
+/* One-word element types, in the runtime's spelling. */
 static const char *const WORDS[] = {
         [0x01] = "void",           [0x02] = "bool",
         [0x03] = "wchar",          [0x04] = "int8",
@@ -52,7 +52,7 @@ static const char *const FUNCTIONS[] = {
         [0x02] = "fnptr unmanaged stdcall ",
         [0x03] = "fnptr unmanaged thiscall ",
         [0x04] = "fnptr unmanaged fastcall ",
-        [0x09] = "fnptr ", /* the platform's own */
+        [0x09] = "fnptr ", /* the platform's default */
 };
 
 /* The text being written, and its source. */
@@ -83,7 +83,7 @@ static uint32_t signature_number(SignatureWriter *writer)
         return byte_cursor_compressed(&writer->cursor, &bits);
 }
 
-/* A type parameter: "!0". */
+/* Writes a type parameter: "!0". */
 static void signature_add_parameter(SignatureWriter *writer, const char *prefix)
 {
         char number[16];
@@ -93,7 +93,10 @@ static void signature_add_parameter(SignatureWriter *writer, const char *prefix)
         signature_add(writer, number);
 }
 
-/* The metadata gives a nested type no namespace, and the runtime does not write its outer type. */
+/*
+ * Writes the name only: metadata has no namespace of a nested type, and the runtime does not write
+ * its outer type.
+ */
 static void signature_add_name(SignatureWriter *writer)
 {
         MetadataTable table;
@@ -122,7 +125,7 @@ static void signature_add_name(SignatureWriter *writer)
 
 static void signature_add_type(SignatureWriter *writer, unsigned depth);
 
-/* N types, separated by commas. */
+/* Writes N types, separated by commas. */
 static void signature_add_types(SignatureWriter *writer, uint32_t n, unsigned depth)
 {
         uint32_t i;
@@ -153,7 +156,10 @@ static void signature_add_generic(SignatureWriter *writer, unsigned depth)
         signature_add(writer, ">");
 }
 
-/* Arrays of several dimensions that begin at 0 and have any length, as all compilers make them. */
+/*
+ * Writes an array of several dimensions. Only arrays from 0 on without sizes are accepted;
+ * compilers make no others.
+ */
 static void signature_add_array(SignatureWriter *writer, unsigned depth)
 {
         uint32_t rank, n_bounds, i;
@@ -187,7 +193,7 @@ static void signature_add_function(SignatureWriter *writer, unsigned depth)
         signature_add(writer, ")");
 }
 
-/* A type and a suffix. */
+/* Writes a type and a suffix. */
 static void signature_add_suffixed(SignatureWriter *writer, const char *suffix, unsigned depth)
 {
         signature_add_type(writer, depth);
@@ -286,7 +292,7 @@ bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *
         return !writer.has_failed;
 }
 
-/* Bytes from the opening bracket at TEXT to its closing one; 0: there is none. */
+/* Bytes from the opening bracket at TEXT to its closing bracket; 0: none. */
 static size_t generic_length(const char *text)
 {
         size_t depth = 0, i;
@@ -325,7 +331,7 @@ void method_signature_unwrap_task(char *signature)
                 *signature = '\0';
                 return;
         }
-        /* Its argument without the brackets, then the rest. */
+        /* Move the argument, without its brackets, to the begin; the rest follows. */
         memmove(begin, at + sizeof(GENERIC) - 1, n - 2);
         memmove(begin + n - 2, at + 2 + n, strlen(at + 2 + n) + 1);
 }

@@ -12,15 +12,16 @@
 #include "metadata/metadata.h"
 
 /*
- * Writes the signature of METHOD, a row of MethodDef, NUL-terminated, into the N bytes of BUFFER.
- * False, with BUFFER empty: the signature is damaged or longer, or it has rare parts whose spelling
- * by the runtime is not known: arrays with bounds, optional modifiers, native calling conventions.
+ * Writes the signature of METHOD, a row of MethodDef, NUL-terminated, into BUFFER of N bytes.
+ * False, with BUFFER empty: the signature is damaged, longer, or has a rare part whose spelling by
+ * the runtime is not known: an array with bounds, an optional modifier, a native calling
+ * convention.
  */
 bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *buffer, size_t n);
 
 /*
- * Makes the signature of an async method that of its variant, in place: the variant returns what
- * the task has. "class System.Threading.Tasks.Task`1<int32>  (bool)" becomes "int32  (bool)". Empty
- * if SIGNATURE returns no task.
+ * Turns the signature of an async method into its variant's, in place. The variant returns the
+ * task's result: "class System.Threading.Tasks.Task`1<int32>  (bool)" becomes "int32  (bool)".
+ * Empty if SIGNATURE does not return a task.
  */
 void method_signature_unwrap_task(char *signature);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "metadata/native-format.h"
 
-/* Elements of an array that share an entry of its index. */
+/* Elements of an array that share an index entry. */
 #define ARRAY_BLOCK 16u
 
-/* Reads N bytes, little-endian; false if fewer are left. */
+/* Reads N bytes, little-endian. False: fewer are left. */
 static bool native_bytes(const NativeTable *table, size_t offset, unsigned n, uint32_t *ret)
 {
         uint32_t value = 0;
@@ -18,7 +18,7 @@ static bool native_bytes(const NativeTable *table, size_t offset, unsigned n, ui
         return true;
 }
 
-/* The number's bytes, and how many bits of them are its value. False if there is none. */
+/* Reads the number's bytes; RET_BITS of them are its value. False: no number. */
 static bool native_read(const NativeTable *table, size_t *offset, uint32_t *ret, unsigned *ret_bits)
 {
         uint32_t first;
@@ -57,7 +57,10 @@ static bool native_signed(const NativeTable *table, size_t *offset, int64_t *ret
         return true;
 }
 
-/* The array's head: its number of elements, the size of an offset, and the begin of the index. */
+/*
+ * Reads the array's head: its number of elements, the size of an offset, and the begin of the
+ * index.
+ */
 static bool native_array_head(const NativeTable *table, uint32_t *ret_n, unsigned *ret_size,
                               size_t *ret_base)
 {
@@ -90,7 +93,7 @@ bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset)
             !native_bytes(table, base + (size_t)(i / ARRAY_BLOCK) * size, size, &block))
                 return false;
         at = base + block;
-        /* A binary tree: the first branch of a node follows it directly. */
+        /* Descend a binary tree: the first branch of a node follows it directly. */
         for (bit = ARRAY_BLOCK / 2; bit; bit /= 2) {
                 size_t next = at;
 
@@ -100,7 +103,7 @@ bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset)
                         at = i & bit ? at + (node >> 2) : next;
                         continue;
                 }
-                /* Else the node can be a single element. */
+                /* The node can also be a single element. */
                 if (node & 3 || node >> 2 != i % ARRAY_BLOCK)
                         return false;
                 at = next;

@@ -17,14 +17,12 @@ typedef struct NativeTable {
         size_t n;
 } NativeTable;
 
-/*
- * Reads the unsigned number at *OFFSET, and moves *OFFSET behind it. False if there is no number.
- */
+/* Reads the unsigned number at *OFFSET, and moves *OFFSET behind it. False: no number. */
 bool native_number(const NativeTable *table, size_t *offset, uint32_t *ret);
 
-/* The size of an array; 0 if it is not an array. */
+/* The number of elements of an array; 0: not an array. */
 uint32_t native_array_n(const NativeTable *table);
-/* The offset of element I of an array. False if the array lacks it. */
+/* The offset of element I of an array. False: the array lacks it. */
 bool native_array_find(const NativeTable *table, uint32_t i, size_t *ret_offset);
 
 /* A walk through a hash table. */
@@ -35,7 +33,7 @@ typedef struct NativeWalk {
         size_t at, end;      /* in the bucket */
 } NativeWalk;
 
-/* False if the table is not a hash table. */
+/* False: not a hash table. */
 bool native_walk_begin(NativeWalk *walk, const NativeTable *table);
-/* The offset of the next entry. False at the end, or at damage. */
+/* The offset of the next entry. False: end of the table, or damage. */
 bool native_walk_next(NativeWalk *walk, size_t *ret_offset);

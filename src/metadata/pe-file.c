@@ -11,11 +11,11 @@
 
 #define DOS_SIZE          64u
 #define DOS_COFF_AT       60u
-#define COFF_SIZE         24u /* with its signature */
+#define COFF_SIZE         24u /* with the signature */
 #define OPTIONAL_MAX      240u
 #define OPTIONAL_PE32     0x10bu
 #define OPTIONAL_PE32PLUS 0x20bu
-#define N_DIRS_PE32       92u /* where the number of directories is */
+#define N_DIRS_PE32       92u /* offset of the number of directories */
 #define N_DIRS_PE32PLUS   108u
 #define SECTION_SIZE      40u
 #define SECTION_EXECUTE   0x20000000u
@@ -33,7 +33,7 @@ static int pe_refuse(const char **ret_reason, const char *reason)
         return -EBADMSG;
 }
 
-/* Sets the reason for R, unless one is set. */
+/* Sets the reason for R, unless it is set. */
 static int pe_explain(int r, const char **ret_reason)
 {
         if (r < 0)
@@ -249,7 +249,7 @@ int pe_file_read_metadata(const PeFile *file, size_t max, uint8_t **ret_bytes, s
                 return pe_refuse(ret_reason, NOT_ASSEMBLY);
         if (n > max)
                 return pe_refuse(ret_reason, "it has too much metadata");
-        /* Checked before memory is allocated: the file must have the bytes. */
+        /* Check before allocating memory that the file has the bytes. */
         if (!pe_file_section(file, rva, n))
                 return pe_refuse(ret_reason, CONTRADICTION);
         bytes = malloc(n);

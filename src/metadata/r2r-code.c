@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CLR header, with the address of the ReadyToRun header. */
+/* Size of the CLR header, and the offset of the ReadyToRun header's address in it. */
 #define CLR_SIZE         72u
 #define CLR_NATIVE       64u
 #define R2R_HEADER       16u /* 8 bytes, and a core header */
@@ -23,7 +23,7 @@
 #define NO_CODE       "it has no precompiled code"
 #define CONTRADICTION "its tables contradict each other"
 
-/* The sections of the ReadyToRun header that this file reads, by their numbers in the file. */
+/* The sections of the ReadyToRun header that this file reads, by their numbers. */
 enum {
         SECTION_FUNCTIONS = 102,
         SECTION_METHODS = 103,
@@ -35,21 +35,23 @@ enum {
         SECTION_MVIDS = 118,
 };
 
-/* A row of the components: two addresses with their sizes, the second that of a header. */
+/* A row of the components: two addresses with sizes; the second is the address of a header. */
 #define COMPONENT_SIZE   16u
 #define COMPONENT_HEADER 8u
 #define MAX_COMPONENTS   4096u
 
 /*
- * The versions of .NET's releases, and their changes to the data read here. Versions between them
- * never left a build server, and 27 changes the kinds of fixups: all others are refused.
+ * The versions of .NET's releases, and their changes to the data read here. Versions in between
+ * were never released, and 27 changes the kinds of fixups: all others are refused.
  */
 static const R2RVersion VERSIONS[] = {
-        {9, .source_bits = 0},  /* .NET 8: bounds are nibbles */
+        {9, .source_bits = 0},  /* .NET 8: bounds in nibbles */
         {10, .source_bits = 0}, /* .NET 9: no change */
-        {16, .source_bits = 2}, /* .NET 10: bounds are bits; the index of composite images */
-        /* .NET 11: the third bit of a source is an async call; instances that are async variants
-         * (flag 0x100 of their signatures), and resumption stubs, which no table has. */
+        {16, .source_bits = 2}, /* .NET 10: bounds in bits; composite images have an index */
+        /*
+         * .NET 11: the third bit of a source is an async call; some instances are async variants
+         * (flag 0x100 of their signatures); resumption stubs, which are in no table.
+         */
         {R2R_NEWEST, .source_bits = 3, .has_variants = true},
 };
 
@@ -103,7 +105,7 @@ static int table_read(ImageTable *table, const PeFile *pe, const char **ret_reas
 {
         if (!table->range.size)
                 return 0;
-        /* Checked before memory is allocated: the file must have the bytes. */
+        /* Check before allocating memory that the file has the bytes. */
         if (table->range.size > MAX_TABLE_BYTES ||
             !pe_file_section(pe, table->range.rva, table->range.size))
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
@@ -151,7 +153,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         return 0;
 }
 
-/* Reads the sections of the header at RVA, which begins with flags. */
+/* Reads the sections of the header at RVA, which starts with flags. */
 static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
                               const char **ret_reason)
 {
@@ -219,7 +221,7 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offs
 
 static int image_add_row(CodeImage *image, InstanceRow row)
 {
-        /* Two instances never have the same code. */
+        /* Distinct instances have distinct code. */
         if (image->n_rows == image->functions.n)
                 return -EBADMSG;
         if (!array_grow(&image->rows, &image->n_rows_allocated, image->n_rows + (size_t)1,
@@ -241,8 +243,8 @@ static int row_compare(const void *a, const void *b)
 }
 
 /*
- * The assembly of the instance's method. In a composite image all have numbers, from
- * R2R_FIRST_MODULE on in the order of the components. False: the assembly is not known.
+ * Finds the assembly of the instance's method. In a composite image, assemblies have numbers from
+ * R2R_FIRST_MODULE on, in the order of the components. False: the assembly is not known.
  */
 static bool instance_component(const CodeImage *image, const R2RInstance *instance, uint32_t *ret)
 {
@@ -298,7 +300,7 @@ static void code_use_rows(R2RCode *code, uint32_t component)
         code->n_rows = end - begin;
 }
 
-/* The first function of a method has an entry point, or belongs to an instance. */
+/* Marks the first functions of methods: those with an entry point, and those of instances. */
 static void code_set_method_heads(R2RCode *code, const NativeTable *methods, uint32_t component)
 {
         uint32_t n = native_array_n(methods), i, function;
@@ -315,9 +317,9 @@ static void code_set_method_heads(R2RCode *code, const NativeTable *methods, uin
 }
 
 /*
- * The first function of a method also has debug information, which no handler has. A function in no
- * table that follows the variant of an async method is the stub that continues that variant,
- * because the compiler lays them out together: 1,785 of the 1,785 stubs in the images of .NET
+ * Marks further first functions: those with debug information, which handlers lack. If a function
+ * in no table follows the variant of an async method, it is the stub that continues the variant,
+ * because the compiler places them together: checked for all 1,785 stubs in the images of .NET
  * 11.0.0, by the fixups of the variants (kind 0x38).
  */
 static void code_set_mapped_heads(R2RCode *code)
@@ -341,7 +343,7 @@ static void code_set_mapped_heads(R2RCode *code)
         }
 }
 
-/* Reads the components with their tables of methods: RVAs and MVIDs are in the same order. */
+/* Reads the components and their tables of methods; RVAs and MVIDs have the same order. */
 static int code_take_components(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         CodeImage *image = code->image;
@@ -372,7 +374,7 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
                 methods = r2r_table(&component->methods);
                 if (r == 0)
                         code_set_method_heads(code, &methods, i);
-                /* Overlapping tables would take more memory than the file. */
+                /* Overlapping tables could exceed the file's size in memory: limit them. */
                 n_bytes += methods.n;
                 if (r == 0 && n_bytes > MAX_TABLE_BYTES)
                         r = -EBADMSG;
@@ -414,10 +416,7 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         return r;
 }
 
-/*
- * Reads the names of the components. Without names the metadata is not found; everything else
- * works.
- */
+/* Reads the names of the components. Without them only the metadata is not found. */
 static int code_read_manifest(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         ImageTable *manifest = &code->image->manifest;

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 
 /*
- * A row of the table: a method's begin, and the RVA of its clauses. The last row only ends the
- * clauses of the row before.
+ * Size of a row: the RVA of a method's begin, and the RVA of its clauses. The last row only ends
+ * the clauses of the previous row.
  */
 #define ROW 8u
 
-/* A clause: its kind, begin and end of the block, those of the handler, and the class or the
- * filter. Offsets are from the method's begin. */
+/*
+ * A clause: its kind, begin and end of the block, begin and end of the handler, and the class or
+ * filter. Offsets are from the method's begin.
+ */
 #define CLAUSE         24u
 #define CLAUSE_HANDLER 12u
 #define CLAUSE_FILTER  20u
@@ -22,12 +24,12 @@
 #define MAX_TABLE_BYTES   (16u << 20)
 #define MAX_CLAUSES_BYTES (32u << 20)
 
-/* The data read from an image. */
+/* The data read from the image. */
 typedef struct FuncletTable {
         uint8_t *rows; /* owned */
         uint32_t n;
         uint8_t *clauses; /* owned: of all methods */
-        PeRange range;    /* of those */
+        PeRange range;    /* of the clauses */
         uint32_t n_clauses;
 } FuncletTable;
 
@@ -37,7 +39,7 @@ static uint32_t table_clauses(const FuncletTable *table, uint32_t i)
         return bytes_u32(table->rows + (size_t)i * ROW + 4);
 }
 
-/* The clauses of all methods lie together. */
+/* Reads the clauses of all methods at once, because they are adjacent. */
 static int table_read(FuncletTable *table, const PeFile *pe, PeRange range)
 {
         uint32_t end;
@@ -60,7 +62,7 @@ static int table_read(FuncletTable *table, const PeFile *pe, PeRange range)
         return table->n_clauses ? pe_file_read_range(pe, table->range, &table->clauses) : 0;
 }
 
-/* False: the clauses of row I are not at their place. */
+/* False: the clauses of row I are misplaced. */
 static bool table_take_method(const FuncletTable *table, uint32_t i, R2RFunclets *funclets)
 {
         const uint32_t method = bytes_u32(table->rows + (size_t)i * ROW);

@@ -17,9 +17,9 @@ typedef struct R2RFunclets {
 } R2RFunclets;
 
 /*
- * Reads the table at TABLE. Takes less memory than the file has bytes, and less than 64 MiB.
- * Returns 0; -EBADMSG: it contradicts the rest of the image; -ENOMEM; or pread()'s error. On
- * failure RET is empty.
+ * Reads the table at TABLE. Memory: less than the file's size, and less than 64 MiB. Returns 0;
+ * -EBADMSG: contradicts the rest of the image; -ENOMEM; or pread()'s error. On failure RET is
+ * empty.
  */
 int r2r_funclets_read(R2RFunclets *ret, const PeFile *pe, PeRange table);
 void r2r_funclets_deinit(R2RFunclets *funclets);

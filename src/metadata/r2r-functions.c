@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The machine's number differs by system, so that no other system loads the file. */
+/* The number of the machine includes the system, so that no other system loads the file. */
 #define LINUX         0x7b79
 #define MACHINE_AMD64 0x8664
 #define MACHINE_ARM64 0xaa64
@@ -17,14 +17,14 @@
 /* Rows: begin, end and unwind data; or begin and unwind data. */
 #define AMD64_ROW 12u
 #define ARM64_ROW 8u
-/* The unwind data on arm64: in the row if its lowest bits are not 0, else at an RVA. */
+/* Unwind data on arm64: in the row if its lowest bits are not 0, else at an RVA. */
 #define ARM64_IN_ROW_MASK   0x3u
 #define ARM64_IN_ROW_SHIFT  2
 #define ARM64_IN_ROW_LENGTH 0x7ffu
 #define ARM64_LENGTH        0x3ffffu
 #define ARM64_INSTRUCTION   4u
 
-/* A table being read. */
+/* A table in progress. */
 typedef struct FunctionTable {
         const PeFile *pe;
         uint8_t *rows; /* owned */
@@ -44,7 +44,7 @@ bool r2r_functions_are_of_machine(const PeFile *pe)
                pe->machine == (MACHINE_AMD64 ^ LINUX);
 }
 
-/* All unwind data lies together, so one read gets it. */
+/* Reads all unwind data at once, because it is adjacent. */
 static int table_read_unwind(FunctionTable *table)
 {
         uint32_t first = UINT32_MAX, last = 0, i;

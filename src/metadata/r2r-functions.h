@@ -4,16 +4,16 @@
 /*
  * R2R functions: the begins and ends of the pieces of code in a ReadyToRun image
  *
- * The image has a table with each piece that can be unwound by itself: the body of a method, and
- * each handler that is a function of its own. Rows for x86-64 have both ends; rows for arm64 have
+ * The image's table has a row for each piece with unwind data: the body of a method, and each
+ * handler that is a function of its own. Rows for x86-64 have begin and end; rows for arm64 have
  * the length in the unwind data (Microsoft's "ARM64 exception handling"). Other machines are
- * refused. Nothing in a file is trusted: the table is refused unless functions are sorted, do not
- * overlap, and lie in sections of code.
+ * refused. The file is untrusted: functions must be sorted, not overlap, and lie in sections of
+ * code.
  */
 
 #include "metadata/pe-file.h"
 
-/* RVAs: bytes from the address at which the image is mapped. END is excluded. */
+/* RVAs: bytes from the address at which the image is mapped. END is exclusive. */
 typedef struct R2RFunction {
         uint32_t begin, end;
 } R2RFunction;
@@ -27,12 +27,12 @@ typedef struct R2RFunctions {
 bool r2r_functions_are_of_machine(const PeFile *pe);
 
 /*
- * Reads the table at TABLE, which takes less memory than the file has bytes, and less than 64 MiB.
- * Returns 0; -EBADMSG: it contradicts the rest of the image; -ENOMEM; or pread()'s error. On
- * failure RET is empty.
+ * Reads the table at TABLE. Memory: less than the file's size, and less than 64 MiB. Returns 0;
+ * -EBADMSG: contradicts the rest of the image; -ENOMEM; or pread()'s error. On failure RET is
+ * empty.
  */
 int r2r_functions_read(R2RFunctions *ret, const PeFile *pe, PeRange table);
 void r2r_functions_deinit(R2RFunctions *functions);
 
-/* The number, plus one, of the last function that begins at or before RVA. 0: there is none. */
+/* The index, plus one, of the last function that begins at or before RVA; 0: none. */
 uint32_t r2r_functions_last(const R2RFunctions *functions, uint32_t rva);

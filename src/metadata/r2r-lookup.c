@@ -115,7 +115,7 @@ static bool maps_are_same(const R2RMap *one, const R2RMap *other)
         return true;
 }
 
-/* Debug information can differ while the maps are equal: by the variables. */
+/* True if the maps are equal: debug information may differ in the variables only. */
 static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
 {
         R2RMap maps[2] = {0};

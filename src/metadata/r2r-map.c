@@ -8,8 +8,8 @@
 #define IL_BIAS 3u
 
 /*
- * Numbers in nibbles, the lower one of a byte first. Three bits of each nibble belong to the
- * number, the most significant ones first; the fourth is set if more nibbles follow.
+ * Numbers in nibbles, the lower nibble of a byte first. Three bits of each nibble belong to the
+ * number, the most significant ones first; the fourth bit is set if more nibbles follow.
  */
 typedef struct NibbleReader {
         const uint8_t *at; /* borrowed */
@@ -41,7 +41,7 @@ static size_t nibble_byte(const NibbleReader *reader)
         return (reader->i + 1) / 2;
 }
 
-/* Bits, the lowest of a byte first. */
+/* Bits, the lowest bit of a byte first. */
 typedef struct BitReader {
         const uint8_t *at; /* borrowed */
         size_t n, i;       /* in bits */
@@ -113,7 +113,7 @@ int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_
         int r;
 
         *ret = (R2RMap){0};
-        nibble_number(&reader); /* bytes of the variables */
+        nibble_number(&reader); /* size of the variables */
         at = nibble_byte(&reader);
         if (reader.has_failed || n_bounds > n - at)
                 return -EBADMSG;

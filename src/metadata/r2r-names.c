@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most bytes of an assembly's metadata (a framework's largest has 10 MiB); and of all together. */
+/* Limits in bytes: an assembly's metadata (a framework's largest has 10 MiB), and all metadata. */
 #define MAX_METADATA     (64u << 20)
 #define MAX_ALL_METADATA (192u << 20)
-/* Bytes of a text. Real texts have some hundreds. */
+/* Limits of texts in bytes. Real texts have some hundreds. */
 #define MAX_NAME      4096u
 #define MAX_SIGNATURE 4096u
 
@@ -36,7 +36,7 @@ struct R2RNames {
         char name_space[MAX_NAME], type_args[MAX_NAME], signature[MAX_SIGNATURE];
 };
 
-/* NULL: not there, and perhaps missing. */
+/* NULL: not there, and noted as missing unless it was skipped. */
 static const Metadata *names_metadata(R2RNames *names, uint32_t assembly)
 {
         if (assembly >= names->n_assemblies)
@@ -49,8 +49,8 @@ static const Metadata *names_metadata(R2RNames *names, uint32_t assembly)
 }
 
 /*
- * In images of one assembly, signatures have been seen only with types by the assembly's own
- * tokens. A composite image has tokens of its own assemblies only.
+ * In the image of one assembly, signatures have only been seen with the assembly's own tokens. A
+ * composite image has tokens of its own assemblies only.
  */
 static const Metadata *names_module(void *data, uint32_t module)
 {
@@ -168,7 +168,7 @@ static bool names_set_instance(R2RNames *names, const R2ROrigin *origin, const c
         return is_instance_of(names->name_space, type);
 }
 
-/* True if type arguments are there exactly for a generic method, and for a generic type. */
+/* True if exactly generic methods, and generic types, have type arguments. */
 static bool names_is_complete(const R2RNames *names, const Metadata *metadata, uint32_t method,
                               uint32_t type)
 {
@@ -195,7 +195,7 @@ static bool names_set_type(R2RNames *names, const Metadata *metadata, const R2RO
         return names_is_complete(names, metadata, origin->rid, rid);
 }
 
-/* The runtime's name of a stub that it compiles itself. */
+/* Sets the runtime's name of a stub that it compiles itself. */
 static void name_set_stub(R2RName *name)
 {
         name->stub_name_space = name->name_space;

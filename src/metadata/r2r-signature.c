@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Nesting: real types have less. */
+/* Limit of nesting: real types nest less. */
 #define MAX_DEPTH 32u
-/* Most elements of one list. */
+/* Maximum of elements of a list. */
 #define MAX_LIST 1024u
-/* Bytes of the name of a type without its arguments. */
+/* Limit of a type's name without its arguments, in bytes. */
 #define MAX_NAME 1024u
 
 /* ReadyToRun's flags of a method. */
@@ -25,7 +25,7 @@ enum {
         METHOD_ASYNC_VARIANT = 0x100, /* from version 26 on */
 };
 
-/* Element types of ECMA-335 (II.23.1.16), and those that ReadyToRun adds. */
+/* Element types of ECMA-335 (II.23.1.16), and ReadyToRun's own. */
 enum {
         TYPE_STRING = 0x0e,
         TYPE_POINTER = 0x0f,
@@ -50,7 +50,7 @@ enum {
         TYPE_PINNED = 0x45,
 };
 
-/* Element types of one word, in reflection's spelling. */
+/* One-word element types, in reflection's spelling. */
 static const char *const WORDS[] = {
         [0x01] = "System.Void",
         [0x02] = "System.Boolean",
@@ -108,14 +108,14 @@ static void reader_put(TypeReader *reader, const char *text)
                 text_put(reader->text, text, strlen(text));
 }
 
-/* The type is skipped, but it has no name. */
+/* Marks the text as failed, because the type has no name. */
 static void reader_put_unknown(TypeReader *reader)
 {
         if (reader->text)
                 reader->text->has_failed = true;
 }
 
-/* A type by its token. */
+/* Reads a type by its token. */
 static bool read_class(TypeReader *reader, const Metadata *metadata)
 {
         uint32_t token = reader_number(reader), rid;
@@ -146,7 +146,7 @@ static bool read_numbers(TypeReader *reader, bool *ret_are_zero)
         return !reader->cursor.has_failed;
 }
 
-/* N types, separated by commas. */
+/* Reads N types, separated by commas. */
 static bool read_types(TypeReader *reader, TypeScope scope, uint32_t n, unsigned depth)
 {
         uint32_t i;
@@ -161,7 +161,7 @@ static bool read_types(TypeReader *reader, TypeScope scope, uint32_t n, unsigned
         return true;
 }
 
-/* Bounds that compilers never write have no name. */
+/* Reads an array. Bounds that compilers never write have no name. */
 static bool read_array(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         bool are_zero = true;
@@ -181,7 +181,7 @@ static bool read_array(TypeReader *reader, TypeScope scope, unsigned depth)
         return true;
 }
 
-/* Skips its arguments and its result: a function has no name. */
+/* Skips arguments and result, because a function has no name. */
 static bool read_function(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         uint8_t convention = byte_cursor_u8(&reader->cursor);
@@ -192,7 +192,7 @@ static bool read_function(TypeReader *reader, TypeScope scope, unsigned depth)
         return read_types(reader, scope, reader_number(reader) + 1, depth);
 }
 
-/* The tokens of the arguments belong to the module of the whole signature. */
+/* Reads a generic type. The tokens of its arguments belong to the module of the whole signature. */
 static bool read_generic(TypeReader *reader, TypeScope scope, unsigned depth)
 {
         if (!read_type(reader, scope, depth))
@@ -267,7 +267,7 @@ static bool read_type(TypeReader *reader, TypeScope scope, unsigned depth)
         }
 }
 
-/* The module of a type that begins with a module, or 0. */
+/* The module, if the type begins with one; else 0. */
 static uint32_t type_module(ByteCursor cursor)
 {
         return byte_cursor_u8(&cursor) == TYPE_OF_MODULE ? byte_cursor_unsigned(&cursor) : 0;

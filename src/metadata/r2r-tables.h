@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * R2R tables: the tables of a ReadyToRun image in memory, as r2r-code.c has read and checked them
+ * R2R tables: the tables of a ReadyToRun image in memory, read and checked by r2r-code.c
  *
- * Only r2r-code.c and r2r-lookup.c include it.
+ * Private to r2r-code.c and r2r-lookup.c.
  */
 
 #include "metadata/metadata.h"
@@ -19,7 +19,7 @@ typedef struct ImageTable {
 } ImageTable;
 
 /*
- * The first function of an instance of a generic method; COMPONENT: the method's assembly; OFFSET:
+ * An instance of a generic method. FUNCTION: its first; COMPONENT: the method's assembly; OFFSET:
  * in the table of instances.
  */
 typedef struct InstanceRow {
@@ -32,13 +32,13 @@ typedef struct Component {
         ImageTable methods;
 } Component;
 
-/* The kinds of a function. */
+/* Kinds of functions. */
 typedef enum HeadKind {
-        HEAD_NONE,     /* a handler of the method before it */
-        HEAD_UNKNOWN,  /* a method's first, of no known method or of several */
-        HEAD_METHOD,   /* of the row VALUE of MethodDef */
-        HEAD_INSTANCE, /* of the instance at VALUE of its table */
-        HEAD_VARIANT,  /* the same; it is the variant of an async method */
+        HEAD_NONE,     /* a handler of the previous method */
+        HEAD_UNKNOWN,  /* the first function of no known method, or of several */
+        HEAD_METHOD,   /* of the MethodDef row VALUE */
+        HEAD_INSTANCE, /* of the instance at VALUE in its table */
+        HEAD_VARIANT,  /* the same, and the variant of an async method */
         HEAD_RESUME,   /* of the stub that continues the variant at VALUE */
 } HeadKind;
 
@@ -52,13 +52,13 @@ typedef struct FunctionHead {
 typedef struct CodeImage {
         unsigned n_users;
         R2RFunctions functions;
-        ImageTable function_table; /* only its place is read */
+        ImageTable function_table; /* only the place is read */
         ImageTable debug_info, instances;
         FunctionHead *heads;   /* owned: of each function */
         Component *components; /* owned; NULL: the image is one assembly */
         uint32_t n_components;
-        ImageTable manifest; /* of a composite image: metadata with the names of the components */
-        Metadata names;      /* of that */
+        ImageTable manifest; /* of a composite image: metadata with names of components */
+        Metadata names;      /* metadata of `manifest` */
         InstanceRow *rows;   /* owned: sorted */
         uint32_t n_rows;
         size_t n_rows_allocated;
@@ -67,9 +67,8 @@ typedef struct CodeImage {
 /* A version of the format. */
 typedef struct R2RVersion {
         unsigned major;
-        unsigned source_bits; /* bits of a source in an entry of the bounds; 0: the numbers are
-                               * nibbles */
-        bool has_variants;    /* of async methods, in the table of instances */
+        unsigned source_bits; /* bits of a source in the bounds; 0: bounds are in nibbles */
+        bool has_variants;    /* async variants in the table of instances */
 } R2RVersion;
 
 struct R2RCode {
@@ -77,9 +76,9 @@ struct R2RCode {
         CodeImage *image;          /* shared */
         NativeTable methods;       /* borrowed from own_methods, or from a component */
         ImageTable own_methods;
-        ImageTable components, mvids; /* of a composite image, while it is read */
-        ImageTable owner;             /* only its place is read */
-        const InstanceRow *rows;      /* borrowed from the image: of this assembly */
+        ImageTable components, mvids; /* of a composite image, only while it is read */
+        ImageTable owner;             /* only the place is read */
+        const InstanceRow *rows;      /* borrowed from the image: rows of this assembly */
         uint32_t n_rows;
 };
 
@@ -103,7 +102,7 @@ static inline bool r2r_is_head(const R2RCode *code, uint32_t i)
         return code->image->heads[i].kind != HEAD_NONE;
 }
 
-/* The function of the entry point at OFFSET of its table. */
+/* Reads the function of the entry point at OFFSET of its table. */
 static inline bool r2r_entry_function(const NativeTable *table, size_t offset, uint32_t *ret)
 {
         uint32_t number;

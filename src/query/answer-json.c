@@ -50,7 +50,7 @@ static void json_put_null(GString *out, const char *name)
         json_append_string(out, NULL);
 }
 
-/* The words of FLAGS; flags without a word are left out. */
+/* Appends the words of FLAGS; ignores flags without a word. */
 static void json_append_flag_names(GString *out, uint32_t flags, const FlagName *names)
 {
         g_string_append_c(out, '[');
@@ -64,7 +64,7 @@ static void json_append_flag_names(GString *out, uint32_t flags, const FlagName 
         g_string_append_c(out, ']');
 }
 
-/* An id or an address; null if it is 0. */
+/* Appends an id or an address; null if it is 0. */
 static void json_put_id(GString *out, const char *name, uint64_t id)
 {
         json_put_key(out, name);
@@ -74,7 +74,7 @@ static void json_put_id(GString *out, const char *name, uint64_t id)
                 g_string_append(out, "null");
 }
 
-/* A time, or null if it is not known. */
+/* Appends a time; null if it is not known. */
 static void json_put_time(GString *out, const char *name, bool is_known, uint64_t time)
 {
         json_put_key(out, name);
@@ -127,7 +127,7 @@ static void json_put_guid(GString *out, const uint8_t *guid)
         json_append_string(out, text);
 }
 
-/* Null below 0. */
+/* Appends null below 0. */
 static void json_put_il_offset(const BodyJson *json, int32_t offset)
 {
         if (offset >= 0)
@@ -273,7 +273,7 @@ static void json_put_body(GString *out, const Process *process, const Body *body
         json_put_members(&json, answer_body_fields, &json.row);
 }
 
-/* Seconds with a sign and nine decimals. */
+/* Appends seconds, with a sign and nine decimals. */
 static void json_put_distance(GString *out, int64_t ns)
 {
         uint64_t u = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -378,7 +378,7 @@ void process_key_json_append(GString *out, const Process *process)
         g_string_append_c(out, '}');
 }
 
-/* Null if no event described the module or the assembly. */
+/* Appends null if no event described the module or the assembly. */
 static void json_put_flags(GString *out, bool is_known, uint32_t flags, const FlagName *names)
 {
         if (is_known) {
@@ -391,7 +391,7 @@ static void json_put_flags(GString *out, bool is_known, uint32_t flags, const Fl
         }
 }
 
-/* Null without a PDB. */
+/* Appends null without a PDB. */
 static void json_put_pdb(GString *out, const Process *process, const Module *module)
 {
         static const uint8_t NONE[GUID_SIZE];

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The binary form has the numbers of clrsym.h, and sends the tracker's numbers unchanged. */
+/*
+ * The binary form has the numbers of clrsym.h; the tracker's numbers must be equal, because they
+ * are sent unchanged.
+ */
 #define SAME(wire, own) static_assert((int)(wire) == (int)(own), "numbers of the binary form")
 
 SAME(CLRSYM_OK, ANSWER_OK);
@@ -66,8 +69,7 @@ static void row_fill_il(BulkAnswer *row, const Body *body, const uint64_t *addre
                                                   : CLRSYM_IL_EXACT;
         row->il_offset = row->il_kind == CLRSYM_IL_EXACT ? il : 0;
         /*
-         * Like the runtime's own stack traces: prologs and unmapped code count as the method's
-         * begin.
+         * As in the runtime's stack traces, prologs and unmapped code count as the method's begin.
          */
         row->line_il = row->il_kind == CLRSYM_IL_EPILOG ? ilmap_last(map) : MAX(row->il_offset, 0);
 }
@@ -121,7 +123,8 @@ bool answer_row_stub(BulkStub *ret_row, const Process *process, const Body *body
 }
 
 /*
- * True if the runtime reports the call of an inlined method. .NET 10 writes uninitialized memory.
+ * True if the runtime reports the call of an inlined method. .NET 10 reports uninitialized memory
+ * instead.
  */
 static bool process_knows_calls(const Process *process)
 {

@@ -10,14 +10,14 @@
 #include "tracker/answer.h"
 #include "wire/answer-fields.h"
 
-/* Fills the body's fields of ROW. ADDRESS, or NULL, decides about the IL offset. */
+/* Fills the body's fields of ROW. ADDRESS: for the IL offset; NULL: no IL offset. */
 void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
                      const uint64_t *address);
-/* The method that an IL stub was made for; false if none is known. */
+/* Finds the method that an IL stub was made for. False: not known. */
 bool answer_row_stub(BulkStub *ret_row, const Process *process, const Body *body);
 /*
- * The methods inlined at an address of the body, innermost first. Returns their number; 0 if the
- * code there is the body's own method's, or is not known.
+ * Finds the methods inlined at an address of the body, innermost first. Returns their number; 0:
+ * the code is the body's own method's, or not known.
  */
 uint32_t answer_row_inlined(InlinedMethod ret[INLINING_MAX_DEPTH], const Process *process,
                             const Body *body, uint64_t address);

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Questions that are answered and turned into rows together, so that the second step finds the data
- * of the first in the processor's cache. Each group looks up its processes, which takes system
- * calls. After a slow question the group is smaller.
+ * Answers are made in groups: the first step looks up all questions of a group, the second writes
+ * their rows, and finds the data in the processor's cache. Each group also looks up its processes,
+ * which takes system calls. After a slow question the group is smaller.
  */
 enum { MAX_GROUP = 256, FIRST_GROUP = 16 };
 /* Most names of a row: its own, a stub's, and one for each inlined method. */
 enum { MAX_NAMES_A_ROW = 8 + BULK_MAX_INLINED };
-/* us: the intended time of a group. */
+/* Intended time of a group, in us. */
 #define GROUP_US 500
 
 struct Bulk {
@@ -23,24 +23,24 @@ struct Bulk {
         unsigned version;
         uint8_t *sent; /* owned: a bit for each name in the string table: sent to the client */
         size_t n_sent_bytes;
-        uint64_t n_reuses;       /* the latest reuse of a number that was sent to the client */
+        uint64_t n_reuses;       /* reuses of numbers that the client already knows */
         size_t n_names, n_bytes; /* kept by the client */
-        GByteArray *names;       /* owned: to be sent */
+        GByteArray *names;       /* owned: names to send */
         int64_t turn_end;        /* us, like QueryContext's */
         /* The frame being answered. */
         bool is_begun;
-        uint64_t asked;        /* ns: time of the first look at it; 0: of a trace, or none yet */
-        size_t n_due;          /* its queries, from the start, that need not wait */
+        uint64_t asked;        /* ns: time of the first attempt; 0: a trace, or no attempt yet */
+        size_t n_due;          /* queries from the start whose answers are final */
         QueryWait wait;        /* the condition of the next query */
         BulkAnswer *rows;      /* owned: its answers */
-        size_t n_rows;         /* rows made */
+        size_t n_rows;         /* rows with an answer */
         unsigned n_restarts;   /* restarts because a reused number replaced the name of a row */
-        GHashTable *ambiguous; /* owned: owned Question -> index + 1 of its row */
+        GHashTable *ambiguous; /* owned: owned Question -> index of its row + 1 */
         size_t n_group;        /* queries answered together */
         GArray *serials;       /* owned: serial numbers of the processes, as in `processes` */
-        GArray *processes;     /* owned: of BulkProcess, for the answers being made */
-        GArray *stubs;         /* owned: of BulkStub, for the answers being made */
-        GArray *inlined;       /* owned: of BulkInlined, for the same */
+        GArray *processes;     /* owned, of BulkProcess: processes of the present answers */
+        GArray *stubs;         /* owned, of BulkStub: stubs of the present answers */
+        GArray *inlined;       /* owned, of BulkInlined: inlined methods of the present answers */
 };
 
 Bulk *bulk_new(const QueryContext *context, unsigned version)
@@ -108,7 +108,7 @@ static bool bit_is_set(const uint8_t *bits, Str str)
         return bits[str / 8] & 1u << str % 8;
 }
 
-/* The number in a member of type text. */
+/* The string number in a member of type text. */
 static Str bulk_name(const void *member)
 {
         Str str;
@@ -122,7 +122,7 @@ static Str bulk_name(const void *member)
                 bits[bulk_name(&row->member) / 8] |= (uint8_t)(1u << bulk_name(&row->member) % 8);
 #define NOTHING(name, type, null)
 
-/* A bit for each name in the rows so far, in as many bytes as `sent`. */
+/* Returns bits for all names in the present rows, as many bytes as `sent`. */
 static uint8_t *bulk_names_of_rows(const Bulk *bulk)
 {
         uint8_t *bits = g_malloc0(bulk->n_sent_bytes + 1);
@@ -148,9 +148,7 @@ static uint8_t *bulk_names_of_rows(const Bulk *bulk)
         return bits;
 }
 
-/*
- * Marks reused numbers as not sent. True if rows of the present frame refer to one of them, or may.
- */
+/* Marks reused numbers as not sent. True if rows of the present frame use one of them, or may. */
 static bool bulk_forget_reused(Bulk *bulk, GString *out)
 {
         const Strtab *names = tracker_budget(bulk->context.tracker)->names;
@@ -174,7 +172,7 @@ static bool bulk_forget_reused(Bulk *bulk, GString *out)
         return is_used;
 }
 
-/* True if the client has the name, and for no name. */
+/* True if the client has the name, and for "no name". */
 static inline bool bulk_has_sent(const Bulk *bulk, Str str)
 {
         return !str || (str / 8 < bulk->n_sent_bytes && bit_is_set(bulk->sent, str));
@@ -203,9 +201,9 @@ static void bulk_add_name(Bulk *bulk, const Strtab *names, Str str)
 }
 
 /*
- * The number of the process's row. Epoch and horizon are those of the first answer about the
- * process. If later answers of the frame have newer ones, the client believes too little, never too
- * much.
+ * The index of the process's row. Epoch and horizon are those of the frame's first answer about the
+ * process: later answers may have newer ones, so the client underestimates, but never
+ * overestimates.
  */
 static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 {
@@ -227,12 +225,18 @@ static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
         return bulk->processes->len - 1;
 }
 
-/* A text becomes a number in the row; all other members are sent unchanged. */
+/*
+ * Adds the name of a text member if the client lacks it. The row has the name's number; all other
+ * members are sent unchanged.
+ */
 #define GIVE_NAME(name, type, null, member, api)                                                   \
         if (ANSWER_##type == ANSWER_TEXT && !bulk_has_sent(bulk, bulk_name(&row->member)))         \
                 bulk_add_name(bulk, process->names, bulk_name(&row->member));
 
-/* The number of the stub's row, from 1; 0: the body is no stub, or the client takes no stubs. */
+/*
+ * The index of the stub's row, from 1; 0: the body is not a stub, or the client does not accept
+ * stubs.
+ */
 static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)
 {
         BulkStub stub, *row = &stub;
@@ -297,8 +301,8 @@ static void bulk_put_answer(Bulk *bulk, BulkAnswer *row, const Question *questio
 }
 
 /*
- * Question I of a payload, which may be unaligned. Only this question is copied, because a frame
- * may take many turns, and each turn answers only a few of its questions.
+ * Question I of a payload, which may be unaligned. Copies one question only, because a long frame
+ * takes many turns.
  */
 static Question bulk_question(const Bulk *bulk, const uint8_t *payload, size_t i)
 {
@@ -316,12 +320,14 @@ static Question bulk_question(const Bulk *bulk, const uint8_t *payload, size_t i
         };
 }
 
-/* When the names reach this many bytes, they are sent, even in the middle of a frame. */
+/* Above this size, names are sent even in the middle of a frame. */
 #define NAMES_AT_ONCE (1u << 20)
-/* A frame that restarts more often fails. */
+/* Maximum of restarts of a frame. */
 #define MAX_RESTARTS 4
 
-/* The row of an equal, ambiguous question of this frame, which takes long to answer; or NULL. */
+/*
+ * The row of an equal, ambiguous question of this frame, because such an answer is slow; or NULL.
+ */
 static const BulkAnswer *bulk_find_ambiguous(const Bulk *bulk, const Question *question)
 {
         gpointer index = g_hash_table_size(bulk->ambiguous)
@@ -342,10 +348,7 @@ static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *ans
                                      GSIZE_TO_POINTER(bulk->n_rows));
 }
 
-/*
- * Makes the rows of up to N queries. Makes fewer if the turn is over, or if their names are many
- * bytes.
- */
+/* Makes the rows of at most N queries; fewer if the turn ends, or if their names exceed a limit. */
 static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         Question questions[MAX_GROUP];
@@ -422,8 +425,8 @@ static void bulk_begin_rows(Bulk *bulk)
 }
 
 /*
- * If the client may lack room for the names of the next N rows, makes it drop all its names. Rows
- * already made lose their names, too: the frame restarts, and then has enough room.
+ * If the client may lack room for the names of the next N rows, makes it drop all names. Finished
+ * rows lose their names, too, so the frame restarts, with enough room.
  */
 static void bulk_make_room(Bulk *bulk, size_t n, GString *out)
 {
@@ -437,7 +440,7 @@ static void bulk_make_room(Bulk *bulk, size_t n, GString *out)
 
 /*
  * Begins or continues a frame. If the number of a row's name was reused since the last turn, the
- * row would have a wrong name: all rows are made again.
+ * row names the wrong text: the frame restarts.
  */
 static void bulk_begin(Bulk *bulk, GString *out)
 {
@@ -452,7 +455,9 @@ static void bulk_begin(Bulk *bulk, GString *out)
         bulk_begin_rows(bulk);
 }
 
-/* True if the frame continues in another turn: its time is over, or enough output waits. */
+/*
+ * True if the frame continues in another turn: the turn's time is over, or enough output is queued.
+ */
 static bool bulk_is_turn_over(const Bulk *bulk, const GString *out)
 {
         return bulk->turn_end &&
@@ -468,7 +473,7 @@ static void bulk_end(Bulk *bulk)
         bulk->n_restarts = 0;
 }
 
-/* Rows in the form of the first two versions. */
+/* Appends rows in the format of versions 1 and 2. */
 static void bulk_append_short_rows(GString *out, const BulkAnswer *rows, size_t n)
 {
         size_t begin = out->len, i;
@@ -478,7 +483,7 @@ static void bulk_append_short_rows(GString *out, const BulkAnswer *rows, size_t 
                 memcpy(out->str + begin + i * BULK_ANSWER_MIN, &rows[i], BULK_ANSWER_MIN);
 }
 
-/* The answers, after the rows that they refer to. */
+/* Appends the answers after the rows that they refer to. */
 static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 {
         size_t answer_size = bulk_answer_size(bulk->version), n = bulk->n_rows, i;
@@ -507,8 +512,8 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 }
 
 /*
- * 0; -EAGAIN if the turn is over; -ENOBUFS if the client cannot keep all names; -ESTALE if the
- * frame has restarted too often because of reused numbers.
+ * Returns 0; -EAGAIN: the turn is over; -ENOBUFS: the client cannot keep all names; -ESTALE: too
+ * many restarts because of reused numbers.
  */
 static int bulk_answer_frame(Bulk *bulk, const uint8_t *payload, size_t n, uint32_t tag,
                              GString *out)
@@ -588,7 +593,7 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         return (ssize_t)(sizeof(header) + header.size);
 }
 
-/* The reply has all limits that a client needs. */
+/* The reply contains all limits that a client needs. */
 void call_bulk(Call *call)
 {
         int64_t version;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The index after the string whose text begins at AT; N: the string has no end. */
+/* The index after the string whose text begins at AT; N: the string is not closed. */
 static size_t text_skip_string(const char *text, size_t n, size_t at)
 {
         for (; at < n && text[at] != '"'; at++)
@@ -17,8 +17,8 @@ static size_t text_skip_string(const char *text, size_t n, size_t at)
 }
 
 /*
- * The index of the bracket that closes the one open at AT; with ENDS_AT_COMMA also of a comma
- * outside of brackets. N: there is none.
+ * The index of the bracket that closes the bracket open at AT; with ENDS_AT_COMMA, also of a comma
+ * outside of brackets. N: none.
  */
 static size_t text_find_end(const char *text, size_t n, size_t at, bool ends_at_comma)
 {
@@ -52,7 +52,7 @@ static size_t text_find_end(const char *text, size_t n, size_t at, bool ends_at_
 
 /* The member that a bracket belongs to. */
 typedef struct MemberName {
-        const char *text; /* borrowed: the latest string in this object */
+        const char *text; /* borrowed: the last string in this object */
         size_t n;
         bool is_name; /* a colon followed it */
 } MemberName;
@@ -137,13 +137,13 @@ size_t call_text_element_end(const char *text, size_t n)
 {
         size_t at = 0;
 
-        /* An unmatched closing bracket is a part of the element, and makes it invalid. */
+        /* An unmatched closing bracket is part of the element: the parser refuses it. */
         while ((at = text_find_end(text, n, at, true)) < n && text[at] != ',')
                 at++;
         return at;
 }
 
-/* The bytes left for values of the text being parsed, and whether they were exhausted. */
+/* Bytes left for the values of the present text, and whether they were exhausted. */
 static size_t n_left;
 static bool is_exhausted;
 
@@ -179,7 +179,7 @@ json_t *call_text_parse(const char *text, size_t n, bool *ret_is_large)
         if (n > CALL_TEXT_MAX_PIECE)
                 json_decref(g_steal_pointer(&root));
         json_set_alloc_funcs(usual_malloc, usual_free);
-        /* A text nested too deeply is invalid, however it continues. */
+        /* Skip the rest of a text that is nested too deeply, because it is invalid. */
         *ret_is_large = is_exhausted || (n > CALL_TEXT_MAX_PIECE &&
                                          json_error_code(&error) != json_error_stack_overflow);
         return root;

@@ -2,18 +2,18 @@
 #pragma once
 
 /*
- * Call text: the text of a call, divided into pieces that are parsed one at a time
+ * Call text: divides the text of a call into pieces that are parsed one by one
  *
- * jansson parses a text at once, which can take 50 ms for 1 MiB. Only the queries of a Resolve can
- * rightly be long. They are found by their brackets alone; the parser checks the JSON of each
- * query, and of the rest of the call.
+ * jansson parses a text at once, which can take 50 ms for 1 MiB. Only the queries of a Resolve are
+ * long in valid calls. Their brackets alone find them; the parser checks the JSON of each query,
+ * and of the rest of the call.
  */
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Most bytes parsed at once, and most bytes of memory for their values. */
+/* Limits of a text that is parsed at once: its bytes, and the memory of its values. */
 #define CALL_TEXT_MAX_PIECE  (64u << 10)
 #define CALL_TEXT_MAX_VALUES (1u << 20)
 
@@ -29,7 +29,7 @@ size_t call_text_count_elements(const char *text, size_t n);
 size_t call_text_element_end(const char *text, size_t n);
 
 /*
- * Parses one value. Returns a new reference. NULL: the text is not JSON; or an object has a name
- * twice; or, with RET_IS_LARGE, it exceeds a limit above.
+ * Parses one value. Returns a new reference. NULL: not JSON, a duplicate name in an object, or,
+ * with RET_IS_LARGE, a limit above is exceeded.
  */
 json_t *call_text_parse(const char *text, size_t n, bool *ret_is_large);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Call: one call being answered, and all methods */
+/* Call: a call in progress, and the functions of all methods */
 
 #include "query/parameters.h"
 #include "query/query.h"
@@ -9,37 +9,38 @@
 
 typedef struct Call {
         const QueryContext *context;
-        const json_t *parameters; /* borrowed, maybe NULL */
-        GString **queries; /* borrowed; owned or NULL, to be taken: their text, without the array's
-                              brackets; the parameters have none then */
-        bool is_more;      /* the caller accepts several replies */
+        const json_t *parameters; /* borrowed; NULL: none */
+        GString *
+                *queries; /* borrowed; *queries owned: text of the parameter `queries`, without
+                             brackets, which a method may take; NULL: the parameters contain them */
+        bool is_more;     /* the caller accepts several replies */
         QueryProgress *progress;
-        GString *out;                        /* the reply so far; a continued call appends to it */
-        const char *wrong;                   /* name of the invalid parameter, or NULL (static) */
-        const char *error;                   /* or the name of another error (static) */
-        const char *error_key, *error_value; /* its parameter, or NULL */
+        GString *out;      /* the reply so far; a continued call appends to it */
+        const char *wrong; /* name of the invalid parameter (static); NULL: none */
+        const char *error; /* name of another error (static); NULL: none */
+        const char *error_key, *error_value; /* parameter of that error; NULL: none */
         QueryNext next;
-        bool has_times; /* `times` is set: few calls need it */
+        bool has_times; /* `times` is set, which few calls need */
         TimeContext times;
 } Call;
 
 /* False, with `wrong` set, if a parameter is invalid. */
 bool call_get_filter(Call *call, ProcessFilter *ret_filter);
 /*
- * A parameter that is a time: text, or integer ns. False if it is absent; or, with `wrong` set, if
- * it is invalid.
+ * Reads a parameter that is a time: text, or integer ns. False: absent; or invalid, with `wrong`
+ * set.
  */
 bool call_get_time(Call *call, const char *name, uint64_t *ret_time);
 
-/* NULL, or the error of the time (static). */
+/* Returns NULL, or the error of the time (static). */
 const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_time);
 
-/* True if other clients' turn has come: the call continues with QUERY_AGAIN. */
+/* True if it is the turn of other clients: the call continues with QUERY_AGAIN. */
 bool call_is_turn_over(const Call *call);
-/* Sets the error of a reply that is too long; INSTEAD is the remedy (static). */
+/* Sets the error of a too long reply; INSTEAD is the remedy (static). */
 bool call_is_too_long(Call *call, const char *instead);
 
-/* Sets the error of a call, or of a query in it, that call_text_parse() has found too large. */
+/* Sets the error of a call, or of a query in it, that is too large for call_text_parse(). */
 void call_refuse_size(Call *call);
 /* The error for bytes that are not a call. */
 #define CALL_NO_OBJECT "a call is one JSON object, in which no name occurs twice"

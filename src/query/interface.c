@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The interface's description, in Varlink's own language, for org.varlink.service
+ * The description of the interface, in Varlink's language, for org.varlink.service
  *
- * "@NAME" in the texts below stands for members of a body, generated from the description of
- * answers in wire/answer-fields.h.
+ * "@NAME" stands for members of a body, generated from wire/answer-fields.h.
  */
 
 #include "query/call.h"
@@ -116,7 +115,7 @@ static const struct {
         const char *name;
         AnswerType object; /* ANSWER_TEXT: the body */
         bool is_optional;  /* the body may be missing */
-        bool has_address;  /* the question may have an address */
+        bool has_address;  /* the question can have an address */
 } MARKS[] = {
         {"@stub", ANSWER_STUB, false, false},       {"@method", ANSWER_METHOD, false, false},
         {"@version", ANSWER_VERSION, false, false}, {"@module", ANSWER_MODULE, false, false},
@@ -144,7 +143,7 @@ static void interface_append_mark(GString *out, size_t mark)
         }
 }
 
-/* Lines have at most 90 characters. They are broken after a comma. */
+/* Breaks lines of more than 90 characters after a comma. */
 static void interface_append_line(GString *out, const char *line, size_t n)
 {
         while (n > 88) {

@@ -12,11 +12,11 @@ void list_begin(List *list, Call *call, const char *member)
         *list = (List){.call = call};
         if (!call->progress->n_rows)
                 g_string_append_printf(call->out, "{\"%s\":[", member);
-        /* Even without a row: the part has its first bytes. */
+        /* Count a part without rows as begun, because its first bytes are written. */
         call->progress->n_rows = MAX(call->progress->n_rows, 1);
 }
 
-/* Sets the place where the list continues, in another part or another turn. */
+/* Sets where the list continues in another part or turn. */
 static bool list_pause(List *list, QueryNext next)
 {
         QueryProgress *progress = list->call->progress;

@@ -5,14 +5,14 @@
  * List: a reply with rows, process by process
  *
  * A caller that accepts several replies gets a list in parts. Each part continues after the last
- * row of the previous part, whatever has changed since: a process keeps its serial, and a body or
- * module its number, while it is known. If the turn of a part, or of the one reply, is over, it
- * continues in the same way.
+ * row of the previous part, even if the tracker has changed: a known process keeps its serial, and
+ * a known body or module keeps its number. If a turn ends within a part, or within the only reply,
+ * the list continues in the same way.
  */
 
 #include "query/call.h"
 
-/* The place of a row. A history goes backwards: all later rows are done. */
+/* The place of a row. A history goes backwards: later rows are done. */
 typedef struct ListPlace {
         uint64_t serial; /* of its process */
         uint32_t number; /* of the body or module */
@@ -22,7 +22,7 @@ typedef struct ListPlace {
 typedef struct List {
         Call *call;
         unsigned n_looks;
-        ListPlace at; /* the next row: the list continues here if it ends before */
+        ListPlace at; /* the next row, where the list continues */
 } List;
 
 /* Begins the reply, unless it has begun: an object whose MEMBER is the array of rows. */

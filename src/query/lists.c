@@ -36,7 +36,7 @@ void call_list_processes(Call *call)
         list_processes(&list, &filter, list_process, NULL);
 }
 
-/* Selects the bodies of a list. */
+/* The selection of a list's bodies. */
 typedef struct BodyFilter {
         bool (*matches)(const Process *process, const Body *body, const void *data);
         const void *data;
@@ -99,7 +99,7 @@ void call_list_methods(Call *call)
                              (BodyFilter){method_filter_matches, &method});
 }
 
-/* The name has the form "Namespace.Type.Method", the begin of a symbol. */
+/* True if NAME is the body's "Namespace.Type.Method", the begin of its symbol. */
 static bool body_has_name(const Process *process, const Body *body, const char *name)
 {
         const char *name_space = strtab_text(process->names, body->name_space);
@@ -113,7 +113,7 @@ static bool body_has_name(const Process *process, const Body *body, const char *
         return !strcmp(name + (n ? n + 1 : 0), own);
 }
 
-/* The time asked about, if any. */
+/* The time of the question, if any. */
 typedef struct Moment {
         bool is_given;
         uint64_t time;
@@ -132,7 +132,7 @@ static bool moment_includes(const Moment *moment, const Body *body)
         return !moment->is_given || (body->since <= moment->time && moment->time < body->until);
 }
 
-/* Selects versions: those of a method, by id or by name, with one IL version or with any. */
+/* The selection of versions: of a method, by id or by name; of one IL version, or of all. */
 typedef struct VersionFilter {
         const char *name; /* NULL: by id */
         uint64_t id;
@@ -156,9 +156,9 @@ static bool version_filter_matches(const Process *process, const Body *body, con
 }
 
 /*
- * Every native code version of a method, in order of the bodies' numbers: tier-up, OSR, ReJIT. With
- * il_version, only versions compiled from that IL version: method and il_version are then the
- * profiling API's pair of FunctionID and ReJITID.
+ * Lists the native code versions of a method, in order of the bodies' numbers: tier-up, OSR, ReJIT.
+ * With il_version, only versions compiled from that IL version: method and il_version are then the
+ * profiling API's FunctionID and ReJITID.
  */
 void call_versions(Call *call)
 {
@@ -184,7 +184,7 @@ void call_versions(Call *call)
         lists_bodies(call, "bodies", &filter, (BodyFilter){version_filter_matches, &version});
 }
 
-/* The bodies that ever were at an address in one process, from PLACE on. */
+/* Lists all past and present bodies at an address in one process, from PLACE on. */
 static bool list_history_of(List *list, const Process *process, uint64_t address,
                             const Moment *moment, HistoryPlace place)
 {
@@ -212,7 +212,7 @@ static bool list_history_of(List *list, const Process *process, uint64_t address
         return !goes_on;
 }
 
-/* The bodies that ever were at an address, newest first, generation by generation. */
+/* Lists all past and present bodies at an address, newest first, generation by generation. */
 void call_history(Call *call)
 {
         const GPtrArray *processes = tracker_processes(call->context->tracker);
@@ -249,14 +249,14 @@ void call_history(Call *call)
         list_end(&list);
 }
 
-/* A module's bodies in the code map, counted. */
+/* The counts of a module's bodies in the code map. */
 typedef struct ModuleSum {
         uint64_t n_bodies, n_live, n_bytes;
 } ModuleSum;
 
 /*
- * Counts the bodies of the process's modules. If it takes another turn, like a list, the sums are
- * only of about that time. False if the turn is over.
+ * Counts the bodies of the process's modules. A count in several turns, like a list, is
+ * approximate. False: the turn is over.
  */
 static bool list_count_modules(List *list, const Process *process)
 {

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * us: the length of a turn, after which other clients have theirs. A client may send thousands of
- * calls at once, and each may read all data.
+ * Length of a turn, in us; the turns of other clients follow. A client may send thousands of calls
+ * at once, and each may read all data.
  */
 #define TURN_US 10000
-/* Bytes of output that stay allocated; with frames, the rows of one frame. */
+/* Maximum of output memory that stays allocated; with frames, the rows of one frame. */
 #define KEPT_OUTPUT      (64u << 10)
 #define KEPT_BULK_OUTPUT (512u << 10)
 
@@ -20,15 +20,15 @@ struct QueryConnection {
         Conversation conversation;
         QueryContext context;
         GByteArray *input;      /* owned */
-        size_t n_taken;         /* its answered bytes */
+        size_t n_taken;         /* answered bytes of the input */
         GString *output;        /* owned */
         size_t n_sent;          /* bytes of the output that were sent but not removed */
-        QueryProgress progress; /* of a continued call whose text has been removed */
+        QueryProgress progress; /* of a continued call, whose text has been removed */
         size_t n_booked;        /* bytes booked in the context's memory */
-        int64_t deadline; /* when the call at the head is answered in any case, in ms; 0: it is not
-                             waiting */
+        int64_t deadline; /* ms: time at which the first call is answered in any case; 0: it does
+                             not wait */
         bool is_broken;   /* no further input is accepted */
-        bool has_part;    /* of a reply: it is sent before the next part is made */
+        bool has_part;    /* the output has a part of a reply, to be sent before the next part */
         Bulk *bulk;       /* owned or NULL: binary frames from now on */
         Watch *watch;     /* owned or NULL: events from now on */
 };
@@ -54,7 +54,7 @@ size_t query_connection_size(const QueryConnection *connection)
                (connection->watch ? watch_size(connection->watch) : 0);
 }
 
-/* Books the change of the size. */
+/* Updates the booked memory. */
 static void connection_book(QueryConnection *connection, size_t size)
 {
         QueryMemory *memory = connection->context.memory;
@@ -95,7 +95,7 @@ static size_t connection_n_left(const QueryConnection *connection)
         return connection->input->len - connection->n_taken;
 }
 
-/* Bytes of the call at the head, without its NUL. SIZE_MAX: the call is incomplete. */
+/* The bytes of the first call in the input, without its NUL. SIZE_MAX: the call is incomplete. */
 static size_t connection_call_length(const QueryConnection *connection)
 {
         const uint8_t *end =
@@ -140,8 +140,7 @@ static bool connection_is_final(const QueryConnection *connection, int64_t now_m
 }
 
 /*
- * Answers the continued call, else the call at the head of the input. False if it is not answered,
- * or not completely.
+ * Answers the continued call, or the first call in the input. False: not answered, or only in part.
  */
 static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, int64_t turn_end)
 {
@@ -161,7 +160,7 @@ static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, 
         context.turn_end = turn_end;
         next = query_call(&context, (const char *)connection_head(connection), n,
                           &connection->progress, connection->output);
-        /* The progress keeps the needed parts of a continued call. */
+        /* The progress owns the needed parts of a continued call. */
         if (is_new)
                 connection->n_taken += n + 1;
         if (connection->output->len > n_before)
@@ -225,7 +224,7 @@ bool query_connection_may_go_on(const QueryConnection *connection)
         return connection->watch || (wait && query_wait_is_over(wait, connection->context.tracker));
 }
 
-/* A client that watches makes no more calls; further input is ignored. */
+/* A watching client makes no more calls: its input is ignored. */
 static bool connection_append_events(QueryConnection *connection)
 {
         connection->n_taken = connection->input->len;
@@ -254,7 +253,10 @@ int query_connection_run(QueryConnection *connection, int64_t now_ms)
                 connection->n_taken = 0;
         }
         connection_book(connection, query_connection_size(connection));
-        /* Call again even without memory, because it will be freed soon. A part goes first. */
+        /*
+         * Call again even if memory is short, because it will be freed soon. Send a finished part
+         * first.
+         */
         if (goes_on && !connection->is_broken && (!connection->has_part || is_turn_over) &&
             connection->output->len <= QUERY_MAX_OUTPUT)
                 return 0;
@@ -340,7 +342,7 @@ static const uint8_t *conversation_output(const Conversation *conversation, size
         return (const uint8_t *)connection->output->str + connection->n_sent;
 }
 
-/* Frees the memory of a long reply that was sent. */
+/* Frees the memory of a long sent reply. */
 static void connection_release(QueryConnection *connection)
 {
         if (connection->output->allocated_len <=

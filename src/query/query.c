@@ -24,8 +24,8 @@ static bool query_knows(const QueryContext *context, const ProcessKey *key)
 }
 
 /*
- * A pid without a namespace means the process that the viewer knows by it: the filter gets that
- * process's pid in its own namespace. clrsym-protocol(7), VALUES, has the rules.
+ * Resolves a pid without a namespace to the process that the viewer knows by it: the filter gets
+ * that process's pid in its own namespace. clrsym-protocol(7), VALUES, has the rules.
  */
 static void process_filter_resolve_pid(const QueryContext *context, ProcessFilter *filter)
 {
@@ -44,7 +44,7 @@ static void process_filter_resolve_pid(const QueryContext *context, ProcessFilte
         filter->pid_ns = (int64_t)key.pid_ns;
 }
 
-/* A continued call keeps its filter, because another process may have got the pid meanwhile. */
+/* A continued call keeps its filter, because another process may have reused the pid. */
 bool call_get_filter(Call *call, ProcessFilter *filter)
 {
         if (call->progress->is_begun) {
@@ -67,7 +67,10 @@ bool call_get_filter(Call *call, ProcessFilter *filter)
         return true;
 }
 
-/* The end of a trace is its horizon. The search may read all processes: no other client waits. */
+/*
+ * The end of a trace, its horizon. The search may read all processes, because no other client
+ * waits.
+ */
 static uint64_t tracker_end(const Tracker *tracker)
 {
         const GPtrArray *processes = tracker_processes(tracker);
@@ -84,7 +87,7 @@ uint64_t query_now(const QueryContext *context)
         return context->is_live ? (uint64_t)clock_ns(CLOCK_MONOTONIC) : 0;
 }
 
-/* The context for "now" and times of day. */
+/* The context that defines "now" and times of day. */
 static const TimeContext *call_times(Call *call)
 {
         const Tracker *tracker = call->context->tracker;
@@ -97,7 +100,7 @@ static const TimeContext *call_times(Call *call)
         times->has_offset = tracker_clock_offset(tracker, &times->clock_offset);
         if (call->context->is_live) {
                 times->now = query_now(call->context);
-                /* A program can forge times. */
+                /* Limit the end to now, because a program can forge times. */
                 times->end = MIN(times->end, times->now);
         } else {
                 times->now = times->end = tracker_end(tracker);
@@ -142,7 +145,7 @@ void call_parse_time(Call *call)
         g_string_append_c(call->out, '}');
 }
 
-/* Watch has no reply of its own: the connection sends events from now on. */
+/* Watch has no reply: the connection sends events from now on. */
 void call_watch(Call *call)
 {
         ProcessFilter filter;
@@ -205,7 +208,7 @@ bool call_is_too_long(Call *call, const char *instead)
         return true;
 }
 
-/* The parameters kept of a call that may continue. Others would only take memory. */
+/* The parameters that a continued call keeps; the others would waste memory. */
 static const char *const KEPT[] = {"addr", "all",    "il_version", "method",
                                    "pid",  "pid_ns", "time",       "wait_ms"};
 
@@ -273,7 +276,7 @@ bool query_wait_is_over(const QueryWait *wait, const Tracker *tracker)
                process_horizon(process) >= wait->time;
 }
 
-/* Moves the reply to OUT. The last, long reply is moved without a copy. */
+/* Moves the reply to OUT, without a copy if OUT is empty. */
 static void progress_end_reply(QueryProgress *progress, GString *out)
 {
         if (!out->len) {
@@ -315,7 +318,7 @@ static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root
         return call->next;
 }
 
-/* ROOT is borrowed; a method may take *QUERIES. */
+/* ROOT is borrowed; a method may take over *QUERIES. */
 static QueryNext query_run(const QueryContext *context, const json_t *root, GString **queries,
                            QueryProgress *progress, GString *out)
 {
@@ -330,7 +333,7 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, GStr
         }
         call.parameters = json_is_object(node) ? node : NULL;
         call.is_more = param_bool(root, "more");
-        /* All methods only ask: a call without a reply needs no work. */
+        /* No method changes anything, so a call without a reply needs no work. */
         if (param_bool(root, "oneway"))
                 return QUERY_DONE;
         for (i = 0; method && i < G_N_ELEMENTS(METHODS); i++)
@@ -340,7 +343,7 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, GStr
         return QUERY_DONE;
 }
 
-/* True if the queries of the call are read from its text, not from the parsed call. */
+/* True if the queries of the call are read from its text, one by one. */
 static bool query_is_resolve(const json_t *root)
 {
         const char *method = param_string(root, "method");
@@ -349,8 +352,8 @@ static bool query_is_resolve(const json_t *root)
 }
 
 /*
- * Parses a call; of a Resolve everything except its queries, whose text RET_QUERIES gets. NULL:
- * like call_text_parse().
+ * Parses a call, except the queries of a Resolve: RET_QUERIES gets their text. NULL: as for
+ * call_text_parse().
  */
 static json_t *query_parse(const char *text, size_t n_text, GString **ret_queries,
                            bool *ret_is_large)

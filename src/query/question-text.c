@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-/* Digits of a number that fits into 63 bits in any case. */
+/* Maximum of digits: such a number always fits into 63 bits. */
 enum { MAX_DIGITS = 18 };
-/* Longest name or string; the longest valid value is a time. */
+/* Maximum length of a name or string; the longest valid value is a time. */
 enum { MAX_STRING = 39 };
 
 typedef struct TextCursor {
         const char *at, *end;
 } TextCursor;
 
-/* Takes the next character that is not a space; 0: none. */
+/* Takes the next character except spaces; 0: none. */
 static char cursor_take(TextCursor *cursor)
 {
         while (cursor->at < cursor->end && *cursor->at == ' ')
@@ -23,7 +23,7 @@ static char cursor_take(TextCursor *cursor)
         return cursor->at < cursor->end && *cursor->at ? *cursor->at++ : '\0';
 }
 
-/* The rest of a string whose first quote was taken. False if the string has escapes, or is long. */
+/* Takes the rest of a string after its first quote. False: it has escapes, or is too long. */
 static bool cursor_string(TextCursor *cursor, char ret_text[MAX_STRING + 1])
 {
         size_t n = 0;
@@ -38,7 +38,7 @@ static bool cursor_string(TextCursor *cursor, char ret_text[MAX_STRING + 1])
         return cursor_take(cursor) == '"';
 }
 
-/* The rest of a number whose first character, DIGIT, was taken. False: the number is not plain. */
+/* Takes the rest of a number after its first character, DIGIT. False: not a plain integer. */
 static bool cursor_number(TextCursor *cursor, char digit, uint64_t *ret_number)
 {
         const char *begin = cursor->at;
@@ -53,7 +53,7 @@ static bool cursor_number(TextCursor *cursor, char digit, uint64_t *ret_number)
 
 typedef struct QueryMember {
         const char *name;
-        /* TEXT: NULL if the value is NUMBER. False if the value is invalid. */
+        /* TEXT NULL: the value is NUMBER. False: invalid. */
         bool (*set)(Question *question, const char *text, uint64_t number);
 } QueryMember;
 
@@ -75,7 +75,7 @@ static bool set_address(Question *question, const char *text, uint64_t number)
         return text && param_address(text, &question->address);
 }
 
-/* A number is in ns, also in quotes. */
+/* A number is ns, also in quotes. */
 static bool set_time(Question *question, const char *text, uint64_t number)
 {
         TextCursor cursor = {text ? text + 1 : NULL, text ? text + strlen(text) : NULL};
@@ -92,7 +92,7 @@ static const QueryMember MEMBERS[] = {
         {"pid_ns", set_pid_ns},
         {"time", set_time},
 };
-/* The members that every query has. */
+/* The members that each query must have. */
 #define NEEDED 0x3u
 
 static bool cursor_member(TextCursor *cursor, Question *question, unsigned *seen)

@@ -3,10 +3,9 @@
 /*
  * Resolve: addresses to names, as JSON
  *
- * A call can have 4096 questions, and wait for events. Questions are parsed once, one after the
- * other, until the turn is over, and then answered in groups. A waiting call checks one question
- * alone: the first whose answer later events may change. Equal questions of one part of the reply
- * are answered once.
+ * A call can have 4096 questions, and wait for events. Questions are parsed once, one by one, until
+ * the turn is over, and then answered in groups. A waiting call checks one question only: the first
+ * whose answer may still change. Equal questions in one part of the reply are answered once.
  */
 
 #include "query/answer-json.h"
@@ -18,14 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Questions answered together; after a slow question the group is smaller. */
+/* Questions of a group; after a slow question the group is smaller. */
 enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
-/* us: the intended time of a group. */
+/* Intended time of a group, in us. */
 #define GROUP_US 500
-/*
- * When a part of a reply has this many bytes, it ends: the caller reads it while the next part is
- * made.
- */
+/* Size at which a part of a reply ends: the caller reads it while the next part is made. */
 #define MAX_PART_BYTES (64u << 10)
 
 /* The JSON of an answer, as a range of the reply so far. */
@@ -36,22 +32,22 @@ typedef struct AnswerSpan {
 
 struct Resolve {
         size_t n;
-        Question *questions; /* owned */
-        const char **wrong;  /* owned: NULL, or the error of a question (static) */
-        char **addresses; /* owned, with their texts: the addresses of wrong questions, or NULL */
-        GString *text;    /* owned or NULL: of the unparsed questions */
-        size_t n_text_taken; /* its bytes that are parsed */
+        Question *questions; /* owned; by the index in the call */
+        const char **wrong;  /* owned: NULL, or a question's error (static) */
+        char **addresses;    /* owned, and their texts: addresses of wrong questions, or NULL */
+        GString *text;       /* owned or NULL: text of the unparsed questions */
+        size_t n_text_taken; /* its parsed bytes */
         size_t n_parsed;
         unsigned wait_ms; /* ms; 0: answer now */
-        uint64_t asked;   /* ns: time of the call; 0: of a trace */
-        size_t n_due;     /* questions at the start that need not wait */
+        uint64_t asked;   /* ns: time of the call; 0: a trace */
+        size_t n_due;     /* questions from the start whose answers are final */
         size_t n_answered;
-        size_t part_begin; /* the first question of the part being made */
+        size_t part_begin; /* first question of the present part */
         unsigned n_group;
-        bool is_begun;      /* the part being made has begun */
+        bool is_begun;      /* the present part has begun */
         AnswerSpan *spans;  /* owned: of the answered questions */
-        GHashTable *first;  /* owned: Question * -> index + 1 of the first equal question */
-        GString *processes; /* owned: the processes of the answers, each once */
+        GHashTable *first;  /* owned: Question * -> index of the first equal question + 1 */
+        GString *processes; /* owned: JSON of the answers' processes, each once */
         GHashTable *seen;   /* owned: their serial numbers */
 };
 
@@ -101,7 +97,7 @@ size_t resolve_size(const Resolve *resolve)
                (resolve->text ? resolve->text->len : 0) + g_hash_table_size(resolve->seen) * 64;
 }
 
-/* NULL, or the error of the query (static). */
+/* Returns NULL, or the error of the query (static). */
 static const char *question_parse(Call *call, const json_t *query, Question *question)
 {
         const char *text;
@@ -128,7 +124,7 @@ static const char *question_parse(Call *call, const json_t *query, Question *que
         return call_time_from_json(call, json_object_get(query, "time"), &question->time);
 }
 
-/* The text of the queries, without the array's brackets; NULL: the call has no array. */
+/* The text of the queries, without brackets; NULL: the call has no queries. */
 static GString *resolve_queries(Call *call)
 {
         const json_t *queries = json_object_get(call->parameters, "queries");
@@ -139,14 +135,14 @@ static GString *resolve_queries(Call *call)
                 return g_steal_pointer(call->queries);
         if (!json_is_array(queries))
                 return NULL;
-        /* The name had escaped letters. */
+        /* The parameter's name had escapes, so the text was not found. */
         text = json_dumps(queries, JSON_COMPACT);
         inner = g_string_new_len(text + 1, (gssize)strlen(text) - 2);
         free(text);
         return inner;
 }
 
-/* NULL, with the call's `wrong` set, if a parameter is invalid. */
+/* NULL: a parameter is invalid, and the call's `wrong` is set. */
 static Resolve *resolve_begin(Call *call)
 {
         GString *text = resolve_queries(call);
@@ -170,7 +166,7 @@ static Resolve *resolve_begin(Call *call)
         return resolve;
 }
 
-/* False, with the call's `error` set, if the next query is not JSON, or too large. */
+/* False, with the call's `error` set: the next query is not JSON, or too large. */
 static bool resolve_parse_next(Resolve *resolve, Call *call)
 {
         const char *text = resolve->text->str + resolve->n_text_taken;
@@ -198,7 +194,7 @@ static bool resolve_parse_next(Resolve *resolve, Call *call)
         return true;
 }
 
-/* False, with `error` or `next` set, if the call is invalid or its turn is over. */
+/* False, with `error` or `next` set: the call is invalid, or its turn is over. */
 static bool resolve_parse(Resolve *resolve, Call *call)
 {
         while (resolve->n_parsed < resolve->n) {
@@ -214,7 +210,7 @@ static bool resolve_parse(Resolve *resolve, Call *call)
         return true;
 }
 
-/* False if later events may change the answer. */
+/* False if the answer may still change. */
 static bool question_is_due(const Call *call, const Question *question)
 {
         Answer answer;
@@ -229,7 +225,7 @@ static bool question_is_due(const Call *call, const Question *question)
         return !time;
 }
 
-/* False, with `next` set, if the call has to wait or its turn is over. */
+/* False, with `next` set: the call has to wait, or its turn is over. */
 static bool resolve_is_due(Resolve *resolve, Call *call)
 {
         if (!resolve->wait_ms || call->context->is_final || resolve->n_answered)
@@ -265,7 +261,7 @@ static void resolve_add_process(Resolve *resolve, const Process *process)
 }
 
 /*
- * Appends the answer to question I; ANSWER: NULL if the question is invalid, or equal to an earlier
+ * Appends the answer to question I. ANSWER NULL: the question is invalid, or equal to an earlier
  * one.
  */
 static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const Answer *answer)
@@ -291,7 +287,7 @@ static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const A
         span->n = out->len - span->begin;
 }
 
-/* True if question NUMBER needs an answer; false if the JSON of an equal question can be copied. */
+/* False if the JSON of an equal question can be copied. */
 static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t number)
 {
         gpointer first = g_hash_table_lookup(resolve->first, &resolve->questions[number]);
@@ -304,7 +300,7 @@ static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t 
                 out->len >= ANSWER_JSON_CANDIDATE_BYTES);
 }
 
-/* Picks questions from n_answered on, without those that are invalid or equal to an earlier one. */
+/* Picks the next questions that are valid, and not equal to an earlier one. */
 static size_t resolve_pick(Resolve *resolve, const GString *out, size_t n, Question *picked,
                            bool *is_picked)
 {
@@ -324,7 +320,7 @@ static size_t resolve_pick(Resolve *resolve, const GString *out, size_t n, Quest
         return n_picked;
 }
 
-/* False, with the call's `error` set, if the reply becomes too long. */
+/* False, with the call's `error` set: the reply is too long. */
 static bool resolve_answer_group(Resolve *resolve, Call *call)
 {
         size_t n = MIN(resolve->n_group, resolve->n - resolve->n_answered), i;
@@ -336,8 +332,8 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         n_picked = answer_questions(call->context->tracker, &call->context->viewer, questions,
                                     n_picked, call->context->turn_end, answers);
         /*
-         * Long names take long to write: if the turn ends, the rest of the group is looked up
-         * again.
+         * Long names are slow to write: if the turn ends, the next turn looks up the rest of the
+         * group again.
          */
         for (i = 0; i < n && (!i || !call_is_turn_over(call)); i++, resolve->n_answered++) {
                 const Answer *answer = NULL;
@@ -356,14 +352,14 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         return !call_is_too_long(call, "16 MiB a reply: ask for less at once");
 }
 
-/* True if the part being made has the size of a part. */
+/* True if the present part is large enough. */
 static bool resolve_has_part(const Resolve *resolve, const Call *call)
 {
         return resolve->n_answered == resolve->n ||
                (call->is_more && call->out->len > MAX_PART_BYTES);
 }
 
-/* False, with `next` or `error` set, if the part is incomplete. */
+/* False, with `next` or `error` set: the part is incomplete. */
 static bool resolve_answer(Resolve *resolve, Call *call)
 {
         if (!resolve->is_begun)

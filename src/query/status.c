@@ -44,7 +44,7 @@ bool totals_count(Totals *totals, const QueryContext *context)
         return true;
 }
 
-/* NULL if the turn ends before all processes are counted: the next turn continues. */
+/* NULL: the turn ended before all processes were counted; the next turn continues. */
 static const Totals *call_totals(Call *call)
 {
         Totals *totals = call->progress->sums;
@@ -67,8 +67,8 @@ static void status_append(Call *call, const Totals *totals)
         const struct {
                 const char *name;
                 uint64_t value;
-                bool is_public; /* else about the whole daemon, which is for viewers that see all
-                                 * processes */
+                bool is_public; /* else about the whole daemon, so only for viewers that see all
+                                   processes */
         } COUNTERS[] = {
                 {"bulk_version", BULK_VERSION, true},
                 {"ingest_version", INGEST_VERSION, true},
@@ -123,7 +123,7 @@ void call_status(Call *call)
                 status_append(call, totals);
 }
 
-/* A sample. LABELS: NULL, or the text between the braces. */
+/* Appends a sample. LABELS: the text between the braces, or NULL. */
 static void metrics_sample(GString *out, const char *name, const char *labels, double value)
 {
         char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -150,7 +150,7 @@ static void metrics_gauge(GString *out, const char *name, const char *unit, cons
         metrics_sample(out, name, NULL, value);
 }
 
-/* The family of a counter has no "_total" in its name; its samples have. */
+/* A counter's family has no "_total" in its name; its samples have. */
 static void metrics_counter(GString *out, const char *name, const char *help, uint64_t value)
 {
         g_autofree char *total = g_strconcat(name, "_total", NULL);
@@ -180,7 +180,7 @@ static void status_rows(GString *out, const char *name, const char *type, const 
         status_rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                        \
                     G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
 
-/* Room is made at the expense of the user who takes most. */
+/* Memory is freed at the expense of the user with the most. */
 static void status_append_users(GString *out, const Owners *owners)
 {
         GHashTableIter iter;

@@ -9,20 +9,20 @@
 
 typedef struct Totals {
         uint64_t n_processes, n_bodies, n_live;
-        uint64_t n_silent; /* processes in a process gap now */
-        uint64_t horizon;  /* the lowest of all running processes; UINT64_MAX: none runs */
-        uint64_t serial;   /* of the first uncounted process */
+        uint64_t n_silent; /* processes that are in a process gap now */
+        uint64_t horizon;  /* the lowest horizon of all running processes; UINT64_MAX: none runs */
+        uint64_t serial;   /* serial of the first uncounted process */
 } Totals;
 
-/* No process has been counted. */
+/* Totals of no process. */
 #define TOTALS_INIT                                                                                \
         {                                                                                          \
                 .horizon = UINT64_MAX                                                              \
         }
 
 /*
- * Counts until the end of the context's turn. False if processes are left: call it again in the
- * next turn. The sums are then only of about that time.
+ * Counts until the end of the context's turn. False: processes are left; call it again in the next
+ * turn. A count in several turns is approximate.
  */
 bool totals_count(Totals *totals, const QueryContext *context);
 

@@ -4,8 +4,8 @@
 #include "query/answer-json.h"
 
 /*
- * Most bytes of events of one batch. After a larger batch the client has to start again: most of
- * the state has changed.
+ * Maximum of bytes of a batch of events. A larger batch has changed most of the state: the client
+ * has to start again.
  */
 #define MAX_NOTED (1u << 20)
 
@@ -14,9 +14,9 @@ struct Watch {
         Viewer viewer;
         ProcessFilter filter;
         GString *events; /* owned: events for the next reply */
-        size_t n_state;  /* their bytes that are the state, see below */
-        bool is_lost;    /* events were lost, which the client does not know yet */
-        bool is_begun;   /* the first reply, possibly without events, was made */
+        size_t n_state;  /* bytes of the state at the start of `events` */
+        bool is_lost;    /* events were lost, and the client does not know that yet */
+        bool is_begun;   /* the first reply was made, possibly without events */
 };
 
 static bool is_watched(const Watch *watch, const Process *process)
@@ -41,8 +41,8 @@ static void watch_note(Watch *watch, const char *event, const Process *process, 
 }
 
 /*
- * The initial state: an epoch of each process. Events tell the later changes. The state is never
- * dropped, however long it is.
+ * Appends the initial state: an epoch event of each process. The state is never dropped, whatever
+ * its length.
  */
 static void watch_put_state(Watch *watch)
 {

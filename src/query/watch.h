@@ -2,27 +2,27 @@
 #pragma once
 
 /*
- * Watch: events for one client, about changes in the tracker
+ * Watch: sends one client events about changes in the tracker
  *
- * A client that reads too slowly loses events, and gets a "resync" when there is room again.
+ * A client that reads too slowly loses events; once there is room again, it gets a "resync".
  */
 
 #include "query/query.h"
 
 typedef struct Watch Watch;
 
-/* Events of FILTER's processes that VIEWER sees. */
+/* Watches FILTER's processes that VIEWER sees. */
 Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilter *filter);
 void watch_free(Watch *watch);
 /* Bytes of the events for the next reply. */
 size_t watch_size(const Watch *watch);
 
-/* Like TrackerObserver's. */
+/* As in TrackerObserver. */
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end);
 void watch_note_epoch(Watch *watch, const Process *process);
 
 /*
- * Appends all events so far as one reply, with its NUL; nothing if there are no events. IS_FULL:
- * there is no room, and the events are lost.
+ * Appends all events so far as one reply, with its NUL; nothing without events. IS_FULL: there is
+ * no room, so the events are lost.
  */
 void watch_flush(Watch *watch, bool is_full, GString *out);
