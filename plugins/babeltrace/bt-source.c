@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* What the runtime's LTTng provider calls a packed event's fields, less one leading underscore. */
+/* Names of a packed event's fields in the runtime's LTTng provider, less one leading underscore. */
 #define PACKED_LENGTH "length"
 #define PACKED_DATA   "__data__"
-/* lttng-ust's own field for the element count of `__data__`. */
+/* lttng-ust's field with the element count of `__data__`. */
 #define PACKED_DATA_LENGTH "___data___length"
 
 enum {
@@ -41,7 +41,7 @@ static MemberKind member_class_kind(const bt_field_class *field_class)
         return MEMBER_NONE;
 }
 
-/* Bits of an array member's elements. */
+/* Size of an array member's elements, in bits. */
 static uint64_t member_element_width(const bt_field_class *structure, Member member)
 {
         const bt_field_class *array = bt_field_class_structure_member_borrow_field_class_const(
@@ -111,7 +111,7 @@ static bool member_kind_fits(MemberKind kind, FieldType type)
         case FIELD_TYPE_ASTRING:
                 return kind == MEMBER_STRING;
         case FIELD_TYPE_GUID:
-                /* Bytes as LTTng has them, text as source.clrsym.ctf has them. */
+                /* source.clrsym.ctf gives text, LTTng gives bytes. */
                 if (kind == MEMBER_STRING)
                         return true;
                 /* fallthrough */
@@ -154,7 +154,7 @@ void layout_init(Layout *layout, const Event *event, bool is_later, const bt_fie
                 layout->encoding = ENCODING_PACKED;
                 return;
         }
-        /* A member that the row does not have is like a byte left over in a blob. */
+        /* A member without a field in the row counts as a left-over byte of a blob. */
         n_members = bt_field_class_structure_get_member_count(payload);
         if (is_later ? n_members < event->n_fields : n_members != event->n_fields)
                 return;
@@ -173,7 +173,7 @@ void bt_decoder_deinit(BtDecoder *decoder)
         *decoder = (BtDecoder){0};
 }
 
-/* Source over plain CTF fields. */
+/* A source over plain CTF fields. */
 typedef struct PlainSource {
         Source source;
         const Layout *layout;
@@ -195,7 +195,10 @@ static bool plain_read_number(Member member, const bt_field *field, uint64_t max
         return value >= 0 && (uint64_t)value <= max;
 }
 
-/* Array elements, little-endian, to the scratch; false if one does not fit into SIZE bytes. */
+/*
+ * Writes array elements, little-endian, to the scratch. False: an element does not fit into SIZE
+ * bytes.
+ */
 static bool plain_read_array(PlainSource *plain, Member member, const bt_field *field,
                              uint64_t count, unsigned size, bool is_signed, Value *ret_value)
 {
@@ -264,8 +267,8 @@ static DecodeResult plain_read(Source *source, unsigned index, FieldType type, u
         case FIELD_TYPE_WSTRING:
         case FIELD_TYPE_ASTRING:
                 /*
-                 * babeltrace2 2.0.4 leaves the text of the event before in an empty string: only
-                 * the length is right.
+                 * In babeltrace2 2.0.4, an empty string keeps the previous event's text: only the
+                 * length is right.
                  */
                 length = bt_field_string_get_length(field);
                 if (length > UINT32_MAX / 3)
@@ -313,7 +316,7 @@ static DecodeResult plain_finish(Source *source)
         return DECODE_OK;
 }
 
-/* Most that the values of a plain event take in the scratch. */
+/* Maximum of scratch that the values of a plain event need. */
 static size_t plain_size(const Layout *layout, const bt_field *payload)
 {
         size_t size = 0;
@@ -360,8 +363,7 @@ static DecodeResult bt_decoder_decode_packed(BtDecoder *decoder, const Layout *l
                 decoder->blob = g_malloc(decoder->n_blob_allocated);
         }
 
-        /* The most expensive loop of the plugin: babeltrace2 offers nothing better than two calls a
-         * byte. */
+        /* The plugin's most expensive loop: babeltrace2 needs two calls for each byte. */
         blob = decoder->blob;
         if (layout->data.kind == MEMBER_SIGNED_ARRAY)
                 for (i = 0; i < n; i++)

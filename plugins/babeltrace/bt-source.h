@@ -4,9 +4,9 @@
 /*
  * Field source over babeltrace2 events
  *
- * Where a row's fields are in a CTF event class, and of which kinds, is looked up once; events of
- * that class are then read by index. Both encodings of every row are accepted: plain CTF fields by
- * name, or one packed blob.
+ * The places and kinds of a row's fields are looked up once for each CTF event class; its events
+ * are then read by index. Both encodings of a row are accepted: plain CTF fields by name, or one
+ * packed blob.
  */
 
 #include "event/decode.h"
@@ -29,13 +29,13 @@ typedef struct Member {
         MemberKind kind;
 } Member;
 
-/* The member of that name; kind MEMBER_NONE if there is none, or if its kind is not read. */
+/* The member NAME; kind MEMBER_NONE: there is none, or its kind is not supported. */
 Member member_find(const bt_field_class *structure, const char *name);
 
-/* An integer member as it is, sign-extended; false if the member is not an integer. */
+/* Reads an integer member, sign-extended. False: not an integer. */
 bool member_read_integer(Member member, const bt_field *structure, int64_t *ret_value);
 
-/* A text member, valid as long as the event; NULL if the member is not a text. */
+/* A text member, valid as long as the event; NULL: not a text. */
 const char *member_read_text(Member member, const bt_field *structure);
 
 typedef enum Encoding {
@@ -44,20 +44,20 @@ typedef enum Encoding {
         ENCODING_MISMATCH, /* the event class cannot carry the row */
 } Encoding;
 
-/* Where the fields of a row are in the payload of one event class. */
+/* The places of a row's fields in the payload of an event class. */
 typedef struct Layout {
         const Event *event;
         bool is_later; /* the payload is of a later version than the row */
         Encoding encoding;
         Member fields[EVENT_MAX_FIELDS]; /* PLAIN */
-        Member length;                   /* PACKED: size of the blob, once more */
+        Member length;                   /* PACKED: size of the blob */
         Member data;                     /* PACKED: the blob */
 } Layout;
 
-/* PAYLOAD may be NULL: an event without fields. IS_LATER: it is of a later version than EVENT. */
+/* PAYLOAD NULL: an event without fields. IS_LATER: the payload is of a later version than EVENT. */
 void layout_init(Layout *layout, const Event *event, bool is_later, const bt_field_class *payload);
 
-/* The buffers of decoding, used again for every event. */
+/* The buffers of decoding, reused for each event. */
 typedef struct BtDecoder {
         DecodeScratch scratch;
         uint8_t *blob;

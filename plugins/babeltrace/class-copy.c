@@ -4,11 +4,11 @@
 G_STATIC_ASSERT(BT_FIELD_PATH_SCOPE_PACKET_CONTEXT == 0);
 G_STATIC_ASSERT(BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD == N_SCOPES - 1);
 
-/* What follows the length or the selector of a field. */
+/* The link from a field to its length or selector. */
 typedef struct Link {
-        bt_field_class *class; /* borrowed: MIP 0: the copy of the length or selector */
+        bt_field_class *class; /* borrowed; MIP 0: copy of the length or selector */
 #ifdef HAVE_MIP_1
-        const bt_field_location *location; /* owned; MIP 1: where it is */
+        const bt_field_location *location; /* owned; MIP 1: its location */
 #endif
 } Link;
 
@@ -21,7 +21,7 @@ static const bt_field_class *class_at_index(const bt_field_class *class, uint64_
                 bt_field_class_variant_borrow_option_by_index_const(class, index));
 }
 
-/* False: the class is not one of the copied ones. */
+/* False: the class was not copied. */
 static bool copier_follow_path(const ClassCopier *copier, const bt_field_path *path, Link *ret)
 {
         const bt_field_class *class = copier->roots[bt_field_path_get_root_scope(path)];
@@ -121,7 +121,7 @@ static bool copier_link_variant(const ClassCopier *copier, const bt_field_class 
                 ret);
 }
 
-/* Of integers and enumerations. */
+/* Copies properties of integers and enumerations. */
 static bt_field_class *integer_finish(const bt_field_class *original, bt_field_class *copy)
 {
         if (!copy)
@@ -515,7 +515,7 @@ static bt_field_class *copier_class(ClassCopier *copier, const bt_field_class *o
         }
 }
 
-/* Lengths and selectors of MIP 0 are found by their class. */
+/* MIP 0 identifies lengths and selectors by their class. */
 static bool class_can_select(const bt_field_class *class)
 {
         const bt_field_class_type type = bt_field_class_get_type(class);

@@ -16,9 +16,9 @@ typedef struct Dump {
         bt_message_iterator *iterator; /* owned */
         GraphReader reader;
         Output output;
-        bool is_at_end; /* and all is written */
+        bool is_at_end; /* the input has ended and all is written */
 
-        /* For format perfmap only */
+        /* For format perfmap only. */
         Tracker *tracker;    /* owned; NULL: JSON */
         GHashTable *tracked; /* borrowed GraphStream -> borrowed TrackerStream; until its end */
         PerfmapQuery query;
@@ -142,7 +142,7 @@ void dump_finalize(bt_self_component_sink *self)
 
         if (!dump)
                 return;
-        /* Stopped before the end: print what was decoded until then. */
+        /* The graph was stopped before the end: print the events decoded so far. */
         if (!dump->is_at_end && !dump->tracker && dump->output.buffer->len &&
             !output_close(&dump->output, &error))
                 fprintf(stderr, "clrsym: %s\n", error);
@@ -280,7 +280,7 @@ bt_component_class_sink_consume_method_status dump_consume(bt_self_component_sin
                 return dump_finish(dump) ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END
                                          : BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
         case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-                /* Live: somebody may be waiting for the lines. */
+                /* Live: flush, because somebody may wait for the lines. */
                 if (!dump->tracker && !output_flush(&dump->output, &error)) {
                         dump_fail(dump, error);
                         return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;

@@ -7,7 +7,7 @@ enum {
         N_RECENT = 256,
 };
 
-/* A slot of the direct-mapped cache before the hash table. */
+/* A slot of the direct-mapped cache in front of the hash table. */
 typedef struct Recent {
         const bt_event_class *event_class;
         EventClass *info;
@@ -41,7 +41,7 @@ void event_classes_free(EventClasses *classes)
 
         if (!classes)
                 return;
-        /* A trace class may outlive the component. */
+        /* A trace class may outlive the component: remove its listener. */
         g_hash_table_iter_init(&iter, classes->trace_classes);
         while (g_hash_table_iter_next(&iter, &trace_class, &id))
                 (void)bt_trace_class_remove_destruction_listener(trace_class,
@@ -102,7 +102,7 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
         if (info->is_wanted)
                 layout_init(&info->layout, event, is_later,
                             bt_event_class_borrow_payload_field_class_const(event_class));
-        /* A later version begins with the fields of the row. */
+        /* If a later version does not start with the fields of the row, its fields are unknown. */
         if (is_later && info->is_wanted && info->layout.encoding == ENCODING_MISMATCH) {
                 info->is_wanted = false;
                 event = NULL;

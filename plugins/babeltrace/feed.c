@@ -12,24 +12,23 @@
 /*
  * Batches
  *
- * Records are gathered until there are enough of them, and then committed; but never between two
- * events of equal time, because the daemon drops what is at or below the time of the last record
- * that it has of a stream. So a batch is committed when the graph's time has passed its last
- * record. Messages come in the order of their time since the epoch, over all streams: that is what
- * is compared ("order" below).
+ * Records are collected into a batch, and then committed. A commit never separates two events of
+ * equal time, because the daemon drops records that are not later than a stream's last record. So a
+ * batch is committed only when the graph's time is later than its last record. Messages come in the
+ * order of their time since the epoch, over all streams; that time is compared ("order" below).
  *
- * When there are no more messages for now (live), all but the records of the last time are
+ * When no messages are left for now (live), all records except those of the last time are
  * committed.
  *
- * The same order gives the progress: after a message of some time, no stream has anything older.
+ * The order also gives the progress: after a message, no stream has an older one.
  */
 
 #define DEFAULT_SOCKET RUNTIME_SYSTEM "/" RUNTIME_INGEST
 
 enum {
-        /* One wait for the daemon, before checking again whether the user wants to stop. */
+        /* One wait for the daemon, before the next check for an interrupt. */
         WAIT_MS = 100,
-        /* When stopped before the end: waits for the daemon to acknowledge what is in flight. */
+        /* Waits for the daemon's acknowledgements if the graph is stopped early. */
         N_LAST_WAITS = 10,
 };
 
@@ -40,28 +39,27 @@ typedef struct Feed {
         Uplink *uplink;                /* owned */
         GraphReader reader;
 
-        /* Messages taken over from the iterator: those from i_message on are still to be handled,
-         * and owned. */
+        /* Messages from the iterator: those from i_message on are unhandled, and owned. */
         bt_message_array_const messages;
         uint64_t n_messages;
         uint64_t i_message;
 
         IngestClient *client; /* borrowed from the uplink */
-        int64_t now;          /* order of the newest message */
-        int64_t sent_now;     /* progress sent up to here, to all streams */
-        uint64_t n_reported;  /* events when the last report was sent */
+        int64_t now;          /* order of the last message */
+        int64_t sent_now;     /* progress that was sent for all streams */
+        uint64_t n_reported;  /* number of events at the last report */
         uint64_t n_too_large;
-        bool is_live;   /* upstream reports inactivity */
-        uint64_t began; /* when the first messages arrived, in ns of CLOCK_MONOTONIC; 0: not yet */
-        bool is_at_end; /* upstream has ended and the last commit is on its way */
+        bool is_live;   /* upstream has reported inactivity */
+        uint64_t began; /* ns of CLOCK_MONOTONIC: arrival of the first messages; 0: none yet */
+        bool is_at_end; /* upstream has ended, and the last commit was sent */
         bool is_failed;
 } Feed;
 
 /* The result of a step. */
 typedef enum Step {
         STEP_DONE,
-        STEP_INTERRUPTED, /* the user wants to stop: nothing was done, it can be tried again */
-        STEP_FAILED,      /* an error cause is set */
+        STEP_INTERRUPTED, /* interrupted by the user: nothing was done, retry is possible */
+        STEP_FAILED,      /* failed: an error cause is set */
 } Step;
 
 static const Param PARAMS[] = {
@@ -132,7 +130,7 @@ static GByteArray *feed_batch(Feed *feed)
         return ingest_client_batch(feed->client);
 }
 
-/* Time since the epoch of a clock snapshot; false if it does not fit in 64 bits. */
+/* The time of a clock snapshot since the epoch. False: it does not fit into 64 bits. */
 static bool snapshot_order(const bt_clock_snapshot *snapshot, int64_t *ret_order)
 {
         return bt_clock_snapshot_get_ns_from_origin(snapshot, ret_order) ==
@@ -149,15 +147,15 @@ static void feed_advance(Feed *feed, const bt_message *message)
 }
 
 /*
- * For a stream with progress up to TIME. A live session delivers all events from the moment when we
- * attached, so nothing after that is missing, also in streams without events.
+ * True if a stream's progress up to TIME is later than the attach. A live session delivers all
+ * later events, so none is missing, also in streams without events.
  */
 static bool feed_is_past_attaching(const Feed *feed, const GraphStream *stream, uint64_t time)
 {
         return feed->is_live && stream->identity->boot_id->len && time > feed->began;
 }
 
-/* Progress up to now, for streams with records in the batch or for all. */
+/* Appends the progress up to now: for streams with records in the batch, or for all streams. */
 static void feed_put_progress(Feed *feed, GByteArray *out, bool for_all)
 {
         bool reports_all = false;
@@ -174,7 +172,7 @@ static void feed_put_progress(Feed *feed, GByteArray *out, bool for_all)
                 if (!stream->open || !(for_all || stream->is_touched))
                         continue;
                 stream->is_touched = false;
-                /* Where cycles are no ns, the conversion back may be off by one. */
+                /* If the clock does not count ns, the conversion back may be off by one. */
                 if (__builtin_sub_overflow(feed->now, stream->identity->clock_offset, &time) ||
                     __builtin_sub_overflow(time, stream->frequency != 1000000000, &time) ||
                     time <= 0 || (uint64_t)time <= stream->progress)
@@ -199,7 +197,7 @@ static void feed_put_report(Feed *feed, GByteArray *out)
         feed->n_reported = feed->reader.n_events;
 }
 
-/* Commits the first N bytes of the batch, and then what is known for all streams. */
+/* Commits the first N bytes of the batch, then the progress of all streams. */
 static void feed_commit(Feed *feed, size_t n, bool for_all)
 {
         g_autoptr(GByteArray) last = g_byte_array_new();
@@ -210,7 +208,7 @@ static void feed_commit(Feed *feed, size_t n, bool for_all)
         ingest_client_commit(feed->client, n, last);
 }
 
-/* Commits what can be: nothing more comes for now. */
+/* Commits all records that no further record of equal time can follow for now. */
 static void feed_commit_settled(Feed *feed)
 {
         size_t n = ingest_client_settled(feed->client, feed->now);
@@ -243,7 +241,7 @@ static Step feed_open_stream(Feed *feed, const bt_message *message)
                 if (!uplink_exchange(feed->uplink, WAIT_MS))
                         return STEP_FAILED;
         }
-        /* Later ones are for feeders that keep what they sent until it is safe. */
+        /* Later acknowledgements are for feeders that keep sent records until they are safe. */
         stream->watermark = stream->open->watermark;
         return STEP_DONE;
 }
@@ -274,9 +272,9 @@ static Step feed_add_record(Feed *feed, GraphStream *stream, const Record *recor
 }
 
 /*
- * The first frame of a stream is where it begins. If the daemon already has the stream up to there,
- * nothing was lost while no feeder fed it, even though known records are skipped here; else the
- * time in between is lost.
+ * Sends where a stream begins, in its first frame. If the daemon already has the stream up to
+ * there, nothing was lost without a feeder, even though known records are skipped; else the time in
+ * between is a gap.
  */
 static void feed_begin_stream(Feed *feed, GraphStream *stream, uint64_t time)
 {
@@ -401,7 +399,7 @@ static Step feed_handle_message(Feed *feed, const bt_message *message)
         }
 }
 
-/* Handles the messages at hand. */
+/* Handles the messages from the iterator. */
 static Step feed_handle_messages(Feed *feed)
 {
         while (feed->i_message < feed->n_messages) {
@@ -410,7 +408,9 @@ static Step feed_handle_messages(Feed *feed)
 
                 if (step != STEP_DONE)
                         return step;
-                /* Events that are not wanted move the time too, but once is enough. */
+                /*
+                 * Unwanted events advance the time, too, but one update for all messages is enough.
+                 */
                 if (feed->i_message == feed->n_messages - 1)
                         feed_advance(feed, message);
                 bt_message_put_ref(message);
@@ -419,7 +419,7 @@ static Step feed_handle_messages(Feed *feed)
         return STEP_DONE;
 }
 
-/* Waits until the daemon lets the feed go on. */
+/* Waits until the daemon lets the feed continue. */
 static Step feed_wait_for_room(Feed *feed)
 {
         while (!ingest_client_may_send(feed->client)) {
@@ -431,7 +431,7 @@ static Step feed_wait_for_room(Feed *feed)
         return STEP_DONE;
 }
 
-/* Waits until the daemon has everything. */
+/* Waits until the daemon has acknowledged all. */
 static Step feed_wait_for_commits(Feed *feed)
 {
         while (ingest_client_n_in_flight(feed->client) > 0) {
@@ -498,7 +498,7 @@ bt_component_class_sink_consume_method_status feed_consume(bt_self_component_sin
         return feed_status(feed, feed_handle_messages(feed));
 }
 
-/* Stopped before the end: sends what is settled, if the daemon takes it soon. */
+/* Stopped early: sends the settled records, if the daemon accepts them soon. */
 static void feed_hand_over(Feed *feed)
 {
         unsigned i;
@@ -506,7 +506,7 @@ static void feed_hand_over(Feed *feed)
         feed_commit_settled(feed);
         for (i = 0; i < N_LAST_WAITS && ingest_client_n_in_flight(feed->client) > 0; i++)
                 if (!uplink_exchange(feed->uplink, WAIT_MS)) {
-                        /* The cause would not be printed any more. */
+                        /* Nobody would print the cause now. */
                         bt_current_thread_clear_error();
                         break;
                 }

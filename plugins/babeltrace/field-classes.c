@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Labels of one enumeration. babeltrace2 compares each new one with all others. */
+/* Limit of an enumeration's labels, because babeltrace2 compares each new label with all others. */
 #define MAX_LABELS 4096
 
 enum {
@@ -18,7 +18,7 @@ typedef struct FieldClassBuilder {
         bt_trace_class *trace_class; /* borrowed */
         CtfScope scope;
         const CtfClass *root;
-        bt_field_class *structure; /* borrowed: the root's, as far as it is made */
+        bt_field_class *structure; /* borrowed: the root's, in progress */
         uint64_t n_fields;
         GError **error;
 } FieldClassBuilder;
@@ -45,7 +45,7 @@ bool field_class_is_shown(const CtfClass *class)
 {
         switch (class->kind) {
         case CTF_KIND_INTEGER:
-                /* What has a slot is the length or the selector of another field. */
+                /* A member with a slot is the length or selector of another field. */
                 return class->role == CTF_ROLE_NONE || class->slot != UINT32_MAX;
         case CTF_KIND_STRUCTURE:
                 return has_shown_member(class);
@@ -59,7 +59,7 @@ bool field_class_is_shown(const CtfClass *class)
 static bt_field_class *builder_class(FieldClassBuilder *builder, const CtfClass *class,
                                      uint64_t factor);
 
-/* The ranges of all labels of one name: babeltrace2 wants each name once. */
+/* Adds all ranges of one label at once: babeltrace2 accepts each label only once. */
 static bool enumeration_add_signed(bt_field_class *out, const char *name, const GArray *ranges)
 {
         bt_integer_range_set_signed *set = bt_integer_range_set_signed_create();
@@ -200,7 +200,7 @@ static bt_field_class *builder_float(FieldClassBuilder *builder, const CtfClass 
                             "");
 }
 
-/* Members of a structure, or options of a variant. */
+/* Adds the members of a structure, or the options of a variant. */
 static bool builder_add_members(FieldClassBuilder *builder, bt_field_class *out,
                                 const CtfClass *class, uint64_t factor)
 {
@@ -253,7 +253,7 @@ static bt_field_class *builder_members(FieldClassBuilder *builder, const CtfClas
         return out;
 }
 
-/* The member of STRUCTURE of that name; NULL: it has none. Borrowed. */
+/* The member NAME of STRUCTURE; NULL: none. Borrowed. */
 static bt_field_class *structure_member(bt_field_class *structure, const char *name)
 {
         bt_field_class_structure_member *member =
@@ -262,7 +262,7 @@ static bt_field_class *structure_member(bt_field_class *structure, const char *n
         return member ? bt_field_class_structure_member_borrow_field_class(member) : NULL;
 }
 
-/* The name of the root's member that has the length of a sequence; NULL: it is somewhere else. */
+/* The name of the root's member with the length of a sequence; NULL: the length is elsewhere. */
 static const char *builder_length_name(const FieldClassBuilder *builder, const CtfClass *class)
 {
         guint i;
@@ -306,7 +306,7 @@ static bt_field_class *builder_array(FieldClassBuilder *builder, const CtfClass 
         return out;
 }
 
-/* FACTOR: how many there are of it in one structure. */
+/* FACTOR: number of such fields in one structure. */
 static bt_field_class *builder_class(FieldClassBuilder *builder, const CtfClass *class,
                                      uint64_t factor)
 {
@@ -408,7 +408,7 @@ static bt_field_class *row_field(uint64_t mip, bt_trace_class *trace_class, cons
         case _FIELD_TYPE_MAX:
                 break;
         }
-        if (type == FIELD_TYPE_TYPE_LIST) { /* bytes, which no other field counts */
+        if (type == FIELD_TYPE_TYPE_LIST) { /* bytes, without a field that counts them */
                 element = row_integer(trace_class, 8, false);
                 out = graph_mip_array_new(mip, trace_class, element, CTF_SCOPE_PAYLOAD, NULL, NULL);
                 bt_field_class_put_ref(element);

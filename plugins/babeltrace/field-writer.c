@@ -69,7 +69,7 @@ static bool writer_number(FieldWriter *writer, const CtfClass *class, bt_field *
                                  class->is_big_endian);
         if (class->is_signed && class->size < 64 && value >> (class->size - 1))
                 value |= UINT64_MAX << class->size;
-        /* Elements of an array can have a length or a selector of their own. */
+        /* An element of an array can be a length or selector, too. */
         if (class->slot != UINT32_MAX)
                 writer->slots[class->slot].value = value;
         writer->at += class->size;

@@ -42,7 +42,7 @@ static void stream_class_copy_free(void *data)
         g_free(stream);
 }
 
-/* The original may outlive the copy, and then must not tell it. */
+/* The original may outlive the copy: remove the listener. */
 static void trace_class_copy_free(void *data)
 {
         TraceClassCopy *class = data;
@@ -110,7 +110,7 @@ void graph_copy_init(GraphCopy *graph, bt_self_component *self, const NamedField
         };
 }
 
-/* Streams first: their originals keep the traces. */
+/* Release the streams first, because their originals keep the traces alive. */
 void graph_copy_deinit(GraphCopy *graph)
 {
         g_hash_table_destroy(graph->streams);
@@ -151,7 +151,10 @@ bt_clock_class *graph_copy_clock_class(GraphCopy *graph, const bt_clock_class *o
         return copy;
 }
 
-/* The root of SCOPE: NULL, or a copy, which the caller owns. False: not enough memory. */
+/*
+ * Copies the root of SCOPE; *RET_COPY is owned by the caller, and NULL without a root. False: no
+ * memory.
+ */
 static bool copier_copy_root(ClassCopier *copier, bt_field_path_scope scope,
                              const bt_field_class *original, bt_field_class **ret_copy)
 {
@@ -173,7 +176,7 @@ static void stream_class_copy_clock(GraphCopy *graph, StreamClassCopy *stream,
                 stream->is_monotonic |= texts[i] && !g_ascii_strncasecmp(texts[i], "monotonic", 9);
 }
 
-/* What a stream class declares of its messages. */
+/* Copies the declarations of a stream class about its messages. */
 static bool stream_class_copy_features(GraphCopy *graph, const bt_stream_class *original,
                                        bt_stream_class *copy)
 {
@@ -352,7 +355,7 @@ static TraceClassCopy *graph_copy_trace_class(GraphCopy *graph, const bt_trace_c
         return class;
 }
 
-/* The process that the trace's environment names, if each process has a trace of its own. */
+/* The process in the trace's environment, if each process has a trace of its own. */
 static int64_t trace_pid(const bt_trace *trace)
 {
         const bt_value *value =

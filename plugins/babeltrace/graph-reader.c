@@ -78,7 +78,7 @@ static bool graph_reader_find_process(const GraphReader *reader, const EventClas
         if (context && member_read_integer(info->vtid, context, &value) && value > 0 &&
             value <= INT32_MAX)
                 record->tid = (int32_t)value;
-        /* It is the name of a thread, so without a thread it is of no use. */
+        /* The procname names a thread, so without a thread it is useless. */
         if (record->tid && (program = member_read_text(info->procname, context)))
                 record->program =
                         (Value){.data = (const uint8_t *)program, .n = (uint32_t)strlen(program)};

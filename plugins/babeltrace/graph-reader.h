@@ -9,7 +9,7 @@
 #include "graph-streams.h"
 
 typedef struct GraphReader {
-        bt_self_component *self; /* borrowed: the component of the error causes */
+        bt_self_component *self; /* borrowed: for error causes */
         EventClasses *classes;   /* owned */
         GraphStreams streams;
         BtDecoder decoder;
@@ -18,18 +18,18 @@ typedef struct GraphReader {
 
 typedef enum ReadResult {
         READ_RECORD,
-        READ_SKIPPED, /* not wanted, or not decodable: counted */
+        READ_SKIPPED, /* unwanted, or undecodable and counted */
         READ_REFUSED, /* the events do not name their process; an error cause is set */
 } ReadResult;
 
 void graph_reader_init(GraphReader *reader, bt_self_component *self, EventUse use);
 void graph_reader_deinit(GraphReader *reader);
 
-/* A sink's iterator on its port "in", for its graph-is-configured method. */
+/* Creates a sink's iterator on its port "in", for its graph-is-configured method. */
 bt_component_class_sink_graph_is_configured_method_status
 graph_reader_create_iterator(bt_self_component_sink *sink, bt_message_iterator **ret_iterator);
 
-/* Counts an event. Returns its info, NULL if it is not wanted. */
+/* Counts an event. Returns its class, NULL: unwanted. */
 EventClass *graph_reader_event(GraphReader *reader, const bt_event *event);
 
 /*
@@ -45,7 +45,7 @@ void graph_reader_report(const GraphReader *reader, FeederReport *ret_report);
 /* Sets an error cause: the stream's events have no time. */
 void graph_reader_refuse_clockless(const GraphReader *reader, const GraphStream *stream);
 
-/* Lines on stderr: what could not be decoded, and why; none if all was decoded. */
+/* Prints undecodable events and the reasons on stderr; nothing if all were decoded. */
 void graph_reader_print_errors(const GraphReader *reader);
-/* Lines on stderr: the .NET events without a row. */
+/* Prints the .NET events without a row on stderr. */
 void graph_reader_print_unknown(const GraphReader *reader);

@@ -58,7 +58,7 @@ static bool trace_environment_integer(const void *trace, const char *name, int64
         return true;
 }
 
-/* Realtime less the clock's value, in ns; what does not fit in 64 bits is cut. */
+/* Realtime less the clock's value, in ns; limited to 64 bits. */
 static int64_t clock_class_offset(const bt_clock_class *clock_class, uint64_t frequency)
 {
         __int128 offset;
@@ -257,7 +257,7 @@ void graph_stream_gap(const GraphStream *info, const bt_message *message, Stream
                 gap.begin = graph_stream_time(info, begin);
         if (end && info->has_clock)
                 gap.end = graph_stream_time(info, end);
-        /* Clocks of a damaged trace go back. */
+        /* The clock of a damaged trace can go back. */
         ret_gap->kind = gap.kind;
         ret_gap->begin = MIN(gap.begin, gap.end);
         ret_gap->end = MAX(gap.begin, gap.end);

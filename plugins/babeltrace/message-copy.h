@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Messages, as they leave a filter: their times, packets and losses are those of the originals */
+/* Copies messages for a filter's output, with the times, packets and losses of the originals */
 
 #include "graph-copy.h"
 
-/* The structures of an event that have named fields: its contexts and its payload. */
+/* The structures of an event that can have named fields: its contexts and its payload. */
 #define EVENT_N_ROOTS 3
 
-/* An event and its copy, whose added fields are not set yet; all borrowed. */
+/* An event and its copy, whose added fields are not set; all borrowed. */
 typedef struct EventCopy {
         const StreamCopy *stream;
         const NamedFields *fields[EVENT_N_ROOTS];
-        const bt_field *originals[EVENT_N_ROOTS]; /* NULL: the event has none */
+        const bt_field *originals[EVENT_N_ROOTS]; /* NULL: the event lacks it */
         bt_field *copies[EVENT_N_ROOTS];
         const bt_clock_snapshot *time; /* NULL: its stream has no clock */
 } EventCopy;
@@ -20,11 +20,13 @@ typedef struct EventCopy {
 typedef struct MessageCopier {
         bt_self_message_iterator *self; /* borrowed */
         GraphCopy graph;
-        /* Called for each event; sets the added fields, or sees to it that they are set before the
-         * message leaves the filter. False: not enough memory. */
+        /*
+         * Called for each event. Sets the added fields, or ensures that they are set before the
+         * message leaves the filter. False: no memory.
+         */
         bool (*on_event)(void *data, const EventCopy *event);
         void *data;
 } MessageCopier;
 
-/* A new reference to the copy. NULL: not enough memory. */
+/* A new reference to the copy. NULL: no memory. */
 const bt_message *message_copier_copy(MessageCopier *copier, const bt_message *original);

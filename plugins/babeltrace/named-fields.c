@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* Gets the name of the settings alone; any other field is in front of it. */
+/*
+ * The field whose name member is the settings' name alone; other fields' names get the field as a
+ * prefix.
+ */
 #define MAIN_FIELD "ip"
 #define PERF_CHAIN "perf_callchain"
 

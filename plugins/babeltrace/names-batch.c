@@ -10,41 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of a batch; the last event may add more. */
+/* Slots of a batch; the last event may exceed it. */
 #define MAX_SLOTS 16384
-/* After a wait in vain there is none for so many times as long. */
+/* After a timeout, waits are skipped for this multiple of the timeout. */
 #define WAIT_PAUSE 20
-/* In us: a daemon that does not answer is not asked for so long. */
+/* Pause before the next attempt if the daemon does not answer, in us. */
 #define FAILURE_PAUSE (5 * G_TIME_SPAN_SECOND)
 
-/* Names that later events, or lost ones, can change. */
+/* Marks names that later or lost events can change. */
 #define MARK " ~"
 
 /* A field that waits for its texts. */
 typedef struct NameSlot {
         bt_field *field; /* borrowed */
         uint64_t ip;
-        uint64_t time; /* of the query, ns; once mixed places are known: the number of the answer */
-        uint32_t place; /* INDEX_NONE: there is no query, and the field has its texts */
+        uint64_t time; /* ns: time of the query; for a mixed place, later the index of the answer */
+        uint32_t place; /* INDEX_NONE: no query, and the texts are set */
         bool has_callee;
 } NameSlot;
 
 /*
- * An address of a process, which the batch has once or many times. It is asked for at the first and
- * at the last of these times. If one body is there at both, it was there throughout. Where nothing
- * was ever, or no process, the time does not count. Else each time is asked for.
+ * An address of a process; it can occur many times in a batch. The first and the last of these
+ * times are queried. If both answers are one body, it was there throughout. If no code or process
+ * was ever there, the time does not matter. Otherwise each time is queried.
  */
 typedef struct NamePlace {
-        clrsym_query query; /* for the first time; its address is in the instruction that ran */
-        uint64_t ip;        /* as the events have it */
-        uint64_t last;      /* ns: the last time */
-        size_t answer;      /* number of the first answer; the last one's follows if LAST differs */
-        bool is_mixed;      /* each slot has an answer of its own, in their order from ANSWER on */
+        clrsym_query query; /* for the first time; its address is in the executed instruction */
+        uint64_t ip;        /* as in the events */
+        uint64_t last;      /* ns: last time */
+        size_t answer;      /* index of the first answer; LAST's answer follows if it differs */
+        bool is_mixed;      /* each slot has an answer of its own, in order, from ANSWER on */
         char *func, *src;   /* owned: texts of the name; NULL: not made yet, or none */
-        const char *bin;    /* borrowed of the answer or the frames */
+        const char *bin;    /* borrowed from the answer or the frames */
 } NamePlace;
 
-/* Why an address has no name; NULL: no code was ever there that the runtime reported. */
+/* Reasons for an address without a name; NULL: the runtime never reported code there. */
 static const char *const REASONS[] = {
         [CLRSYM_UNLOADED] = "[unloaded]",   [CLRSYM_NOT_YET] = "[not loaded yet]",
         [CLRSYM_AMBIGUOUS] = "[ambiguous]", [CLRSYM_PENDING] = "[pending]",
@@ -89,7 +89,9 @@ static NamePlace *batch_place(const NamesBatch *batch, uint32_t number)
         return &g_array_index(batch->places, NamePlace, number);
 }
 
-/* TEXT may be NULL. An empty text is set, too: babeltrace2 2.0 shows a cleared one as it was. */
+/*
+ * TEXT may be NULL. Sets empty texts, too, because babeltrace2 2.0 shows a cleared text unchanged.
+ */
 static bool field_set_text(bt_field *structure, NameMember member, const char *text)
 {
         return bt_field_string_set_value(
@@ -112,7 +114,7 @@ static bool place_is_same(const void *places, uint32_t number, const void *key)
                one->query.has_pid_ns == other->query.has_pid_ns;
 }
 
-/* INDEX_NONE: not enough memory. */
+/* INDEX_NONE: no memory. */
 static uint32_t batch_add_place(NamesBatch *batch, const clrsym_query *query, uint64_t ip)
 {
         const uint64_t hash =
@@ -181,7 +183,7 @@ static bool answer_has_name(const clrsym_answer *answer)
         return answer->status == CLRSYM_OK && answer->has_body;
 }
 
-/* Is it the answer for all times from ONE's to OTHER's? */
+/* True if one answer is right for all times from ONE's to OTHER's. */
 static bool answers_are_one(const clrsym_answer *one, const clrsym_answer *other)
 {
         if (one->status != other->status)
@@ -191,7 +193,7 @@ static bool answers_are_one(const clrsym_answer *one, const clrsym_answer *other
         return one->status == CLRSYM_NO_METHOD || one->status == CLRSYM_NO_PROCESS;
 }
 
-/* The texts of the name that ANSWER has at the ip of SLOT, in PLACE. */
+/* Makes the texts of PLACE: the name in ANSWER at the ip of SLOT. */
 static bool batch_make_texts(NamesBatch *batch, NamePlace *place, const NameSlot *slot,
                              clrsym_answer *answer)
 {
@@ -223,7 +225,7 @@ static void place_clear_texts(NamePlace *place)
         place->bin = NULL;
 }
 
-/* Is ANSWER's code of the same method as the callee? */
+/* True if ANSWER's code is of the callee's method. */
 static bool batch_is_callee(const NamesBatch *batch, const clrsym_answer *answer)
 {
         const clrsym_body *callee = &batch->callee, *body = &answer->body;
@@ -233,8 +235,8 @@ static bool batch_is_callee(const NamesBatch *batch, const clrsym_answer *answer
 }
 
 /*
- * What a chain has after a method that was replaced on the stack is not its caller, but the method
- * itself (.NET 8 to 10) or the begin of its code (.NET 11).
+ * True if the address is not a caller: OSR has replaced the callee, and its chain has an address of
+ * the same method (.NET 8 to 10) or the begin of its code (.NET 11).
  */
 static bool batch_is_false_caller(const NamesBatch *batch, const NameSlot *slot,
                                   const clrsym_answer *answer)
@@ -266,7 +268,7 @@ static bool batch_fill(NamesBatch *batch, const NameSlot *slot, NamePlace *place
         return field_set_name(slot->field, place->bin, place->func, place->src);
 }
 
-/* No daemon: the events go on without names, and it is asked again after a while. */
+/* Continues without names, and retries after a pause. */
 static void batch_fail(NamesBatch *batch)
 {
         batch->next_try = g_get_monotonic_time() + FAILURE_PAUSE;
@@ -296,7 +298,7 @@ static bool batch_reserve(NamesBatch *batch)
         return true;
 }
 
-/* Answers the queries. False: there are no answers. */
+/* Answers the queries. False: no answers. */
 static bool batch_ask(NamesBatch *batch)
 {
         const size_t n = batch->queries->len;
@@ -327,7 +329,7 @@ static void batch_add_query(NamesBatch *batch, const NamePlace *place, uint64_t 
         g_array_append_val(batch->queries, query);
 }
 
-/* For the first and the last time of each place. */
+/* Queries the first and the last time of each place. */
 static void batch_query_ends(NamesBatch *batch)
 {
         guint i;
@@ -342,7 +344,7 @@ static void batch_query_ends(NamesBatch *batch)
         }
 }
 
-/* Are there places whose answer depends on the time? */
+/* True if some places are mixed, so their answers depend on the time. */
 static bool batch_find_mixed(NamesBatch *batch)
 {
         bool has_mixed = false;
@@ -359,7 +361,7 @@ static bool batch_find_mixed(NamesBatch *batch)
         return has_mixed;
 }
 
-/* Instead of the former queries: one for each other place, and one for each slot of mixed ones. */
+/* Replaces the queries: one for each other place, one for each slot of mixed places. */
 static void batch_query_all(NamesBatch *batch)
 {
         guint i;
@@ -384,7 +386,7 @@ static void batch_query_all(NamesBatch *batch)
         }
 }
 
-/* False: no answers, or (RET_OK false) not enough memory. */
+/* False: no answers; or, with RET_OK false, no memory. */
 static bool batch_find_answers(NamesBatch *batch, bool *ret_ok)
 {
         batch_query_ends(batch);

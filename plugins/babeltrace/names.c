@@ -15,10 +15,10 @@
 #define DEFAULT_NAME    "clr_debug_info"
 #define DEFAULT_WAIT_MS 1000
 #define MAX_WAIT_MS     60000
-/* Names of one event: a sequence may be as long as its trace says. */
+/* Limit of names in one event: the trace determines the length of a sequence. */
 #define MAX_NAMES 65536
 
-/* Messages that are named at a time; upstream may give some more. */
+/* Messages named at a time; the last call of upstream may exceed it. */
 #define MAX_READY 256
 
 static const char *const DEFAULT_FIELDS[] = {"ip", "perf_ip", "callstack_user", "perf_callchain"};
@@ -30,7 +30,7 @@ static const Param PARAMS[] = {
         {"clock", PARAM_STRING},
 };
 
-/* What is said once about events that get no names. */
+/* Notes, printed once, about events without names. */
 typedef enum NamesNote {
         NAMES_NOTE_PROCESS,
         NAMES_NOTE_CLOCK,
@@ -62,11 +62,11 @@ typedef struct NamesIterator {
         bt_message_iterator *upstream;  /* owned */
         MessageCopier copier;
         NamesBatch batch;
-        GPtrArray *ready; /* owned: owned copies, whose fields are set */
-        guint next_ready; /* the first of them that was not taken */
-        /* What comes after the ready ones: OK: more messages, perhaps. */
+        GPtrArray *ready; /* owned array of owned copies with set fields */
+        guint next_ready; /* index of the first untaken one */
+        /* Status after the ready messages; OK: more may come. */
         bt_message_iterator_next_status upstream_status;
-        const bt_error *error; /* owned: of upstream; NULL: none */
+        const bt_error *error; /* owned: upstream's error; NULL: none */
 } NamesIterator;
 
 static void names_free(Names *names)
@@ -94,7 +94,7 @@ static GPtrArray *fields_of_params(const bt_value *params)
         return fields;
 }
 
-/* NULL, or the text of what is wrong, owned. */
+/* Returns NULL, or the error text, owned. */
 static char *names_read_params(Names *names, const bt_value *params)
 {
         const char *style = params_string(params, "style");
@@ -180,7 +180,7 @@ static uint64_t member_value(const bt_field *structure, uint64_t number)
                        : (uint64_t)bt_field_integer_signed_get_value(field);
 }
 
-/* False: no field tells it. */
+/* False: no field identifies the process. */
 static bool event_find_process(const EventCopy *event, clrsym_query *query)
 {
         unsigned kind;
@@ -193,7 +193,7 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
                         if (!event->originals[i] || fields->pids[kind] == NO_MEMBER)
                                 continue;
                         query->pid = (int32_t)member_value(event->originals[i], fields->pids[kind]);
-                        /* The namespace is the one that vpid is in. */
+                        /* The vpid is a pid in that namespace. */
                         if (kind == PID_MEMBER_VPID && fields->pid_ns != NO_MEMBER) {
                                 query->has_pid_ns = true;
                                 query->pid_ns = member_value(event->originals[i], fields->pid_ns);
@@ -204,7 +204,7 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
         return event->stream->pid >= 0;
 }
 
-/* False: its time is not one of the daemon's. */
+/* False: the clock is not the daemon's. */
 static bool event_find_time(const EventCopy *event, clrsym_query *query)
 {
         const uint64_t frequency = event->stream->class->frequency;
@@ -219,7 +219,7 @@ static bool event_find_time(const EventCopy *event, clrsym_query *query)
         return true;
 }
 
-/* A sequence of addresses, as many names. */
+/* Names each address of a sequence. */
 static bool iterator_name_sequence(NamesIterator *iterator, const bt_field *addresses,
                                    bt_field *names, clrsym_query *query)
 {
@@ -244,7 +244,7 @@ static bool iterator_name_sequence(NamesIterator *iterator, const bt_field *addr
                 const uint64_t at = is_there ? n_named - chain.n - 1 : n_named;
                 NameQuestion question = {0};
 
-                /* What is not an address has no name. */
+                /* Skipped elements, which are no addresses, have no names. */
                 for (; next < at; next++)
                         if (!names_batch_add(
                                     &iterator->batch,
@@ -319,7 +319,7 @@ static bool iterator_on_event(void *data, const EventCopy *event)
         return true;
 }
 
-/* Forgets the messages that were not taken. */
+/* Drops the untaken messages. */
 static void iterator_clear(NamesIterator *iterator)
 {
         for (; iterator->next_ready < iterator->ready->len; iterator->next_ready++)
@@ -386,7 +386,7 @@ void names_iterator_finalize(bt_self_message_iterator *self)
                 iterator_free(iterator);
 }
 
-/* Takes over MESSAGES. False: not enough memory. */
+/* Takes over MESSAGES. False: no memory. */
 static bool iterator_copy(NamesIterator *iterator, bt_message_array_const messages, uint64_t n)
 {
         bool ok = true;
@@ -405,8 +405,8 @@ static bool iterator_copy(NamesIterator *iterator, bt_message_array_const messag
 }
 
 /*
- * Messages up to the next pause of upstream: the names of many are asked for at once. False: not
- * enough memory.
+ * Collects messages until upstream pauses, because one request names many addresses. False: no
+ * memory.
  */
 static bool iterator_fill(NamesIterator *iterator)
 {
@@ -428,7 +428,7 @@ static bool iterator_fill(NamesIterator *iterator)
         return ok && names_batch_run(&iterator->batch);
 }
 
-/* The status of upstream, with its error. */
+/* Returns upstream's status, with its error. */
 static bt_message_iterator_class_next_method_status iterator_pass_status(NamesIterator *iterator)
 {
         const bt_message_iterator_next_status status = iterator->upstream_status;

@@ -61,8 +61,8 @@ static bool output_fail(const Output *output, int error, char **ret_error)
 }
 
 /*
- * write() with EPIPE instead of the signal, whose disposition is the program's: it is blocked
- * in this thread, and what the write raised is removed.
+ * Writes without SIGPIPE: EPIPE is enough, and the signal's disposition belongs to the program.
+ * This thread blocks the signal, and removes a pending one that the write raised.
  */
 static ssize_t output_write_without_signal(int fd, const char *bytes, size_t n)
 {
@@ -77,7 +77,7 @@ static ssize_t output_write_without_signal(int fd, const char *bytes, size_t n)
         pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
         written = write(fd, bytes, n);
         error = errno;
-        /* A short write into a pipe can have raised it as well. */
+        /* A short write into a pipe can have raised SIGPIPE, too. */
         if (written < (ssize_t)n && !sigismember(&pending, SIGPIPE))
                 while (sigtimedwait(&pipe_set, NULL, &zero) < 0 && errno == EINTR)
                         ;
@@ -125,7 +125,7 @@ bool output_close(Output *output, char **ret_error)
                 return false;
         if (output->is_owned) {
                 output->is_owned = false;
-                /* Some file systems report only now that there was no room. */
+                /* Some file systems report a full disk only at close(). */
                 if (close(output->fd) < 0)
                         return output_fail(output, errno, ret_error);
         }

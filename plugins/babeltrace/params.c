@@ -15,7 +15,7 @@ static const char *const TYPE_NAMES[] = {
 typedef struct Check {
         const Param *known;
         size_t n_known;
-        char *error; /* owned; NULL: all is well */
+        char *error; /* owned; NULL: no error */
 } Check;
 
 static const bool FITS[][4] = {
@@ -88,7 +88,7 @@ char *params_error(const bt_value *params, const Param *known, size_t n_known)
 bool params_check(bt_self_component *self, const bt_value *params, const Param *known,
                   size_t n_known)
 {
-        /* Not inside of the loop: babeltrace2 aborts on a cause without an error status. */
+        /* Outside of the loop: babeltrace2 aborts on a cause without an error status. */
         g_autofree char *error = params_error(params, known, n_known);
 
         if (error)

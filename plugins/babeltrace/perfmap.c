@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* The one process that is meant; its first generation. */
+/* The only matching process; its first generation. */
 static const Process *perfmap_choose_process(const Tracker *tracker, const PerfmapQuery *query,
                                              char **ret_error)
 {
@@ -53,7 +53,7 @@ static const Process *perfmap_choose_process(const Tracker *tracker, const Perfm
         return NULL;
 }
 
-/* The generation that the process was in at TIME; the first if none had begun. */
+/* The generation of the process at TIME; the first if none had begun. */
 static const Process *perfmap_choose_generation(const Tracker *tracker, const Process *first,
                                                 uint64_t time)
 {
@@ -70,7 +70,7 @@ static const Process *perfmap_choose_generation(const Tracker *tracker, const Pr
         return found;
 }
 
-/* The event of the exit itself may not have been recorded: no jitted code is left either. */
+/* True if the process has exited. Its exit event may be missing: no jitted code is left either. */
 static bool perfmap_process_has_exited(const Process *process)
 {
         uint32_t i;

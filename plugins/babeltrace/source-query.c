@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Less than source.ctf.fs has (0.75), which shows every event: only where that cannot read a trace
- * with .NET events, `babeltrace2 DIRECTORY` takes this one.
+ * Below the weight of source.ctf.fs (0.75), which shows every event: `babeltrace2 DIRECTORY` takes
+ * this source only if that one cannot read a trace with .NET events.
  */
 #define WEIGHT 0.25
 
@@ -49,7 +49,7 @@ static bool trace_has_dotnet(const CtfTraceClass *trace)
         return false;
 }
 
-/* Traces of one group are for one component. */
+/* All traces of one group go to one component. */
 static void support_add_group(bt_value *result, const CtfTraceClass *trace)
 {
         uint8_t uuid[16];
@@ -89,7 +89,7 @@ static bt_component_class_query_method_status query_support(const bt_value *para
         return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_OK;
 }
 
-/* The last packet of a stream. */
+/* Finds the last packet of a stream. */
 static bool stream_last_packet(const CtfDataStream *stream, CtfPacket *ret_packet, GError **error)
 {
         const CtfDataFile *file = stream->files->pdata[stream->files->len - 1];
@@ -130,7 +130,9 @@ static bool infos_add_stream(bt_value *streams, const CtfDataStream *stream, GEr
         return true;
 }
 
-/* Streams are in the order of their traces. The reader has not gone past their first packets. */
+/*
+ * Adds the streams, in the order of their traces. The reader must still be at their first packets.
+ */
 static bool infos_add_streams(bt_value *result, const CtfReader *reader, GError **error)
 {
         const GPtrArray *streams = ctf_reader_streams(reader);

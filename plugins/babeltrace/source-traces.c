@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* One trace, of one directory or several. */
+/* A trace, in one or several directories. */
 typedef struct SourceTrace {
         const CtfTraceClass *ctf; /* borrowed: of the first directory */
         bt_trace_class *class;    /* owned */
@@ -29,7 +29,7 @@ static uint64_t *copy_id(uint64_t id)
         return g_memdup2(&id, sizeof(id));
 }
 
-/* ID, or if it is in use another that is not. babeltrace2 aborts if one is used twice. */
+/* ID, or an unused id if ID is in use: babeltrace2 aborts on a duplicate. */
 static uint64_t take_id(GHashTable *ids, uint64_t id)
 {
         while (g_hash_table_contains(ids, &id))
@@ -88,7 +88,7 @@ static void event_class_free(void *data)
         g_free(class);
 }
 
-/* As babeltrace2's own source names a trace: HOST, or HOST/NAME. */
+/* Names a trace as babeltrace2's own source does: HOST, or HOST/NAME. */
 static void trace_set_name(bt_trace *trace, const CtfTraceClass *ctf, const char *name)
 {
         const CtfEnvironment *host = ctf_trace_class_environment(ctf, "hostname");
@@ -161,8 +161,8 @@ static bool is_same_clock(const CtfClock *a, const CtfClock *b)
 }
 
 /*
- * Each directory of a trace has metadata of its own. babeltrace2 2.1 takes clocks without an
- * identity for the same one only if they are one object.
+ * Each directory of a trace has its own metadata. babeltrace2 2.1 treats clocks without an identity
+ * as the same only if they are one object.
  */
 static bt_clock_class *trace_find_clock(const SourceTrace *trace, const CtfClock *clock)
 {
@@ -186,7 +186,7 @@ static bt_clock_class *trace_clock(SourceTraces *traces, SourceTrace *trace, con
 
         if (out)
                 return out;
-        /* babeltrace2 aborts on what is refused here. */
+        /* Refuse clocks on which babeltrace2 aborts. */
         if (clock->frequency == 0 || clock->frequency == UINT64_MAX ||
             __builtin_add_overflow(clock->offset_seconds, clock->offset_cycles / clock->frequency,
                                    &seconds)) {
@@ -204,7 +204,7 @@ static bt_clock_class *trace_clock(SourceTraces *traces, SourceTrace *trace, con
         return out;
 }
 
-/* Does a field of that role come in the structure? */
+/* True if the structure has a field of that role. */
 static bool has_role(const CtfClass *class, CtfRole role)
 {
         guint i;
@@ -280,7 +280,7 @@ static SourceStreamClass *stream_class_new(SourceTraces *traces, SourceTrace *tr
                                                                                          : NULL;
 }
 
-/* True if the two directories of a trace declare the stream class alike. */
+/* True if two directories of a trace declare the stream class identically. */
 static bool is_same_stream_class(const CtfStreamClass *a, const CtfStreamClass *b)
 {
         return is_same_clock(a->clock, b->clock) &&
@@ -371,7 +371,7 @@ void source_traces_deinit(SourceTraces *traces)
         *traces = (SourceTraces){0};
 }
 
-/* The fields of EVENT, of its contexts only the specific one. */
+/* Sets the fields of EVENT: of its contexts, only the specific one. */
 static bool event_class_set_fields(SourceTraces *traces, bt_trace_class *trace_class,
                                    bt_event_class *out, const CtfEventLayout *event, bool is_named,
                                    GError **error)
@@ -428,7 +428,7 @@ static bool is_same_event(const CtfEventLayout *a, const CtfEventLayout *b)
                ctf_class_equal(a->class->payload, b->class->payload);
 }
 
-/* The classes of EVENT: those of another directory that declares it alike, or new ones. */
+/* The classes of EVENT: those of another directory with an identical declaration, or new ones. */
 static SourceEventClass *traces_event_classes(SourceTraces *traces, SourceStreamClass *class,
                                               CtfEventLayout *event)
 {

@@ -8,15 +8,15 @@
 #include "source-traces.h"
 
 /*
- * The reader already has the items of all streams in the order of their times, so there is one
- * output port, and an item is a message. Each iterator reads by itself.
+ * The reader returns the items of all streams in order of time. So the component has one output
+ * port, and each item is a message. Each iterator has its own reader.
  */
 
 /* A component. */
 typedef struct SourceComponent {
         bt_self_component *self; /* borrowed */
         SourceParams params;
-        CtfReader *reader; /* owned: opened to see that it can be; the first iterator's */
+        CtfReader *reader; /* owned: opened to check the traces; the first iterator takes it over */
 } SourceComponent;
 
 typedef struct SourceIterator {
@@ -24,8 +24,8 @@ typedef struct SourceIterator {
         CtfReader *reader;              /* owned */
         SourceTraces traces;
         DecodeScratch scratch;
-        CtfDataStream *waiting; /* borrowed: its item comes after its stream's first message */
-        GError *error;          /* owned: reported by the next call */
+        CtfDataStream *waiting; /* borrowed: its item follows its stream's first message */
+        GError *error;          /* owned: for the next call */
         bool is_at_end;
 } SourceIterator;
 
@@ -104,7 +104,7 @@ static void iterator_report(const SourceIterator *iterator, const GError *error)
                 iterator->self, "%s%s", error->message, error_hint(error));
 }
 
-/* babeltrace2 can seek forward only where every message has a time. */
+/* babeltrace2 can seek forward only if every message has a time. */
 static bool iterator_has_clocks(const SourceIterator *iterator)
 {
         guint i;
@@ -161,7 +161,7 @@ static const bt_message *iterator_fail(SourceIterator *iterator, const CtfDataSt
         return NULL;
 }
 
-/* What the stream's item has from its contexts on. */
+/* A writer for the stream's item, from its contexts on. */
 static FieldWriter item_writer(const CtfDataStream *stream)
 {
         return (FieldWriter){
@@ -254,7 +254,7 @@ static const bt_message *iterator_lost_packets(SourceIterator *iterator, CtfData
         return message;
 }
 
-/* Reads an event's contexts once more to write them, and its payload too unless it IS_NAMED. */
+/* Reads an event's contexts again to write them, and the payload, too, unless it IS_NAMED. */
 static bool event_reread(const CtfDataStream *stream, bool is_named, bt_event *event)
 {
         const CtfEventClass *class = stream->event->class;
@@ -278,7 +278,7 @@ static const bt_message *iterator_event(SourceIterator *iterator, CtfDataStream 
         Record record;
         bool is_named, is_ok;
 
-        /* What its row does not fit is handed on as it is: whoever decodes it counts it. */
+        /* Emit an undecodable event as declared: its consumer counts it. */
         is_named = layout->event && ctf_layout_decode(layout, stream->slots, &iterator->scratch,
                                                       &record) == DECODE_OK;
         class = source_traces_event_class(&iterator->traces, own->class, layout, is_named,
@@ -292,7 +292,7 @@ static const bt_message *iterator_event(SourceIterator *iterator, CtfDataStream 
         if (!message)
                 return NULL;
         event = bt_message_event_borrow_event(message);
-        /* Mostly all values are known: nothing has to be read again. */
+        /* Usually all values are known, and need no second read. */
         if (is_named && stream->layout->is_context_kept && !layout->class->specific_context)
                 is_ok = kept_write(stream->layout->stream->event_context, stream->slots,
                                    bt_event_borrow_common_context_field(event));
@@ -306,7 +306,7 @@ static const bt_message *iterator_event(SourceIterator *iterator, CtfDataStream 
         return iterator_fail(iterator, stream, "an event has arrays with too many elements");
 }
 
-/* The message of the stream's item; NULL: see the iterator's error, or not enough memory. */
+/* The message of the stream's item; NULL: the iterator's error, or no memory. */
 static const bt_message *iterator_message(SourceIterator *iterator, CtfDataStream *stream)
 {
         const SourceStream *own = stream->user;
@@ -330,7 +330,7 @@ static const bt_message *iterator_message(SourceIterator *iterator, CtfDataStrea
         return NULL;
 }
 
-/* NULL: at the end, or see the iterator's error, or not enough memory. */
+/* NULL: end, the iterator's error, or no memory. */
 static const bt_message *iterator_step(SourceIterator *iterator)
 {
         CtfDataStream *stream = g_steal_pointer(&iterator->waiting);
@@ -372,7 +372,7 @@ bt_message_iterator_class_next_method_status source_iterator_next(bt_self_messag
                         messages[n++] = message;
         }
         *count = n;
-        /* What came before an error is handed out first. */
+        /* Emit the messages before an error first. */
         if (n > 0)
                 return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
         if (!iterator->error)

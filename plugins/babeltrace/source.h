@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Component class source.clrsym.ctf: reads CTF traces with the reader of src/ctf, and emits the
- * .NET events with named fields
+ * Component class source.clrsym.ctf: reads CTF traces with the reader of src/ctf, and emits .NET
+ * events with named fields
  */
 
 #include <babeltrace2/babeltrace.h>

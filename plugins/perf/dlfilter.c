@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * dlfilter-clrsym: perf script's filter that prints its samples with managed frames named
+ * dlfilter-clrsym: a filter of perf script that names managed frames, and prints the samples itself
  *
- * perf calls filter_event() for each sample, in the order of time. Only during that call does it
- * know the mappings and the names of threads. So each frame is looked up in perf at once; frames
- * that may be managed wait, with their samples, for clrsym's answers. perf itself prints nothing of
- * these samples.
+ * perf calls filter_event() for each sample, in order of time, and knows mappings and names of
+ * threads only during that call. So the filter looks up each frame in perf at once. Frames that may
+ * be managed wait, with their samples, for clrsym's answers. perf itself does not print these
+ * samples.
  */
 
 #include "perf/empty-symbols.h"
@@ -33,14 +33,14 @@ enum {
 typedef struct Filter {
         Namer namer;
         ChainNamer chains;
-        bool has_sample; /* a sample has come */
-        bool has_failed; /* and the reason was printed */
+        bool has_sample; /* there was a sample */
+        bool has_failed; /* the reason was printed */
         PerfMap map;
         EmptySymbols empty;
-        void *context; /* perf's, during a call */
+        void *context; /* of perf, valid during a call */
 } Filter;
 
-/* perf fills it in before start(). */
+/* perf sets it before start(). */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 EXPORT int start(void **data, void *ctx);
@@ -66,13 +66,13 @@ static void filter_free(Filter *filter)
         free(filter);
 }
 
-/* A TextOutFn: perf's own buffer is written at its end, without an error. */
+/* A TextOutFn. perf writes its own buffer at its end, and reports no error. */
 static int filter_write(void *data, const void *bytes, size_t n)
 {
         return fwrite(bytes, 1, n, stdout) == n ? 0 : errno ? errno : EIO;
 }
 
-/* A CodeFinder's function: perf knows mappings and symbols. */
+/* A CodeFinder's function, by perf's mappings and symbols. */
 static bool filter_find(void *data, const BatchSample *sample, uint64_t address, bool is_user,
                         CodePlace *ret)
 {
@@ -117,7 +117,7 @@ int start(void **data, void *ctx)
         return r;
 }
 
-/* At the first sample: perf gives no information on the recording before it. */
+/* Call it at the first sample: before that, perf has no information about the recording. */
 static void look_at_recording(Filter *filter, const struct perf_event_attr *attr)
 {
         bool is_monotonic = attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC;

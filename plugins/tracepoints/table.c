@@ -14,7 +14,7 @@
 #define CORECLR         "/libcoreclr.so"
 #define PROVIDER        "DotNET"
 #define TRACEPOINT_SIZE 56
-/* A runtime has 447. */
+/* Limit: a runtime has 447. */
 #define MAX_TRACEPOINTS 16384
 
 /* The libcoreclr.so of this process. */
@@ -36,7 +36,7 @@ static int coreclr_take(struct dl_phdr_info *info, size_t size, void *data)
         return 1;
 }
 
-/* Are the N bytes at AT in a segment that can be read; IS_WRITTEN: and written? */
+/* True if a readable segment has the N bytes at AT; IS_WRITTEN: a writable segment. */
 static bool coreclr_has(const Coreclr *coreclr, uintptr_t at, size_t n, bool is_written)
 {
         unsigned i;
@@ -53,7 +53,7 @@ static bool coreclr_has(const Coreclr *coreclr, uintptr_t at, size_t n, bool is_
         return false;
 }
 
-/* Is there a tracepoint of the runtime at AT? */
+/* True if a tracepoint of the runtime is at AT. */
 static bool coreclr_has_tracepoint(const Coreclr *coreclr, const char *at, TableLayout layout)
 {
         const char *name;
@@ -100,7 +100,7 @@ void **table_make(const char *section, const char *pointers, TableLayout layout,
 
         if (!dl_iterate_phdr(coreclr_take, &coreclr))
                 return NULL;
-        /* The headers of the sections are in the file only. */
+        /* The headers of sections are in the file only, not in memory. */
         fd = open(coreclr.path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
                 return NULL;

@@ -3,14 +3,14 @@
 /*
  * libclrsym-tracepoints.so: gives .NET 11.0.0 its LTTng events
  *
- * The libcoreclr.so of that release has its tracepoints, but not the table of pointers to them that
- * liblttng-ust-tracepoint registers, so that no tracepoint is ever switched on. This library is
- * loaded by LD_PRELOAD, makes that table in the process, and registers it.
+ * The libcoreclr.so of that release has its tracepoints, but lacks the table of pointers to them
+ * that liblttng-ust-tracepoint registers, so no tracepoint can be enabled. This library, loaded by
+ * LD_PRELOAD, makes the table in the process and registers it.
  *
- * The moment for it is the registration of the runtime's events: libcoreclrtraceptprovider.so,
- * which libcoreclr.so loads, calls lttng_probe_register() of liblttng-ust for each provider. That
- * call comes here first, and is passed on unchanged. A program without such a call never runs any
- * code of this library, and dlopen() and everything else are as they were.
+ * It does so when the runtime registers its events: libcoreclrtraceptprovider.so, loaded by
+ * libcoreclr.so, calls lttng_probe_register() of liblttng-ust for each provider. This library
+ * intercepts the call, and passes it on unchanged. In a program without such a call, none of this
+ * library's code runs, and dlopen() and all other functions are unchanged.
  */
 
 #include "tracepoints/table.h"
@@ -21,11 +21,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What differs from lttng-ust 2.13 on. */
+/* Differences between lttng-ust up to 2.12, and from 2.13 on. */
 typedef struct TracingLibrary {
         const char *ust, *tracepoint;   /* names of the two libraries */
-        const char *register_probe;     /* of the first: the call that comes here */
-        const char *register_table;     /* of the second */
+        const char *register_probe;     /* of `ust`: the intercepted function */
+        const char *register_table;     /* of `tracepoint` */
         const char *section, *pointers; /* of libcoreclr.so */
         TableLayout layout;
 } TracingLibrary;
@@ -45,7 +45,7 @@ static const TracingLibrary NEW = {.ust = "liblttng-ust.so.1",
                                    .pointers = "lttng_ust_tracepoints_ptrs",
                                    .layout = TABLE_SIZE_FIRST};
 
-/* A function of a library that is loaded already; NULL: there is none. */
+/* A function of a loaded library; NULL: none. */
 static void *loaded_function(const char *library, const char *name)
 {
         void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -53,7 +53,7 @@ static void *loaded_function(const char *library, const char *name)
         return handle ? dlsym(handle, name) : NULL;
 }
 
-/* Once in a process, and never again: a table is not registered twice. */
+/* Runs once in a process, because a table must not be registered twice. */
 static void connect_once(const TracingLibrary *library)
 {
         static atomic_flag is_done = ATOMIC_FLAG_INIT;
@@ -68,7 +68,7 @@ static void connect_once(const TracingLibrary *library)
         table = register_table
                         ? table_make(library->section, library->pointers, library->layout, &n)
                         : NULL;
-        /* It stays: liblttng-ust-tracepoint keeps the address. */
+        /* Never freed: liblttng-ust-tracepoint keeps the address. */
         if (table)
                 register_table(table, (int)n);
 }
@@ -80,7 +80,7 @@ static void *real_function(const TracingLibrary *library)
         return real ? real : loaded_function(library->ust, library->register_probe);
 }
 
-/* As of lttng/ust-events.h of lttng-ust 2.12: 0, or a negative error. */
+/* In lttng/ust-events.h of lttng-ust 2.12: returns 0, or a negative error. */
 EXPORT int lttng_probe_register(void *description);
 
 int lttng_probe_register(void *description)
@@ -91,7 +91,7 @@ int lttng_probe_register(void *description)
         return real ? real(description) : -1;
 }
 
-/* As of lttng/ust-events.h of lttng-ust 2.13: a handle, or NULL. */
+/* In lttng/ust-events.h of lttng-ust 2.13: returns a handle, or NULL. */
 EXPORT void *lttng_ust_probe_register(const void *description);
 
 void *lttng_ust_probe_register(const void *description)
