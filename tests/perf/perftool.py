@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""perf, its filter of the build tree, and what `perf script` and the filter print, taken apart."""
+"""perf, its filter of the build tree, and parsers of the output of `perf script` and the filter."""
 
 import collections
 import functools
@@ -14,13 +14,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
 import recorded  # pylint: disable=wrong-import-position
 
 NS = 10**9
-# In the place of a caller that frame pointers do not show.
+# Stands for a caller that frame pointers do not show.
 OSR_UNKNOWN = '[caller unknown: OSR]'
-# Frames without an address of perf's.
+# Frames without an address in perf's chain.
 ADDED = {name + '+0x0' for name in (OSR_UNKNOWN, '[truncated]', '[no caller]')}
 
 Sample = collections.namedtuple('Sample', 'head frames')
-# SYMBOL with the offset, None if there is none; TAIL is what stands after the module.
+# SYMBOL includes the offset, None: no symbol. TAIL: text after the module.
 Frame = collections.namedtuple('Frame', 'address symbol module tail')
 
 HEAD = re.compile(r'(?P<comm>.*?) +(?P<tid>-?\d+) +(?:\[\d+\] +)?(?P<s>\d+)\.(?P<ns>\d{9}): +(?P<period>\d+) +'
@@ -44,7 +44,7 @@ def environment(programs):
 
 
 def script(programs, data, *arguments, settings=None, **options):
-    """`perf script`; with SETTINGS (a list), through the filter."""
+    """`perf script`, through the filter if SETTINGS (a list) is given."""
     command = ['perf', '--no-pager', 'script', '-i', data, *arguments]
     if settings is not None:
         command += ['--dlfilter', filter_path(programs)]
@@ -54,8 +54,8 @@ def script(programs, data, *arguments, settings=None, **options):
 
 
 def without_linkage(text):
-    """The text without the names of linkage tables, which perf has of few libraries only, and of the vDSO, which it has
-    only where ~/.debug keeps one of an earlier recording."""
+    """Removes the names of linkage tables, which perf knows in few libraries only, and of the vDSO, which perf
+    knows only if ~/.debug has it from an earlier recording."""
     text = re.sub(r'( [0-9a-f]+ )\S+ \(\[vdso\]\)', r'\1[unknown] ([vdso])', text)
     return re.sub(r'( [0-9a-f]+ )(?:operator )?\S*@plt\+0x[0-9a-f]+ \(', r'\1[unknown] (', text)
 
@@ -67,13 +67,13 @@ def clrsym_perf(programs, *arguments, **options):
 
 @functools.cache
 def frame_of(line):
-    """Most lines of a recording are equal to others."""
+    """Cached, because most lines of a recording repeat."""
     address, symbol, module, tail = FRAME.fullmatch(line).groups()
     return Frame(int(address, 16), None if symbol == '[unknown]' else symbol, module, tail)
 
 
 def samples(text):
-    """A list of Samples of what perf script, or the filter, prints."""
+    """A list of Samples from the output of perf script or the filter."""
     found, head, frames = [], None, []
     for line in text.split('\n'):
         if line.startswith('\t'):
@@ -87,13 +87,12 @@ def samples(text):
 
 
 def frames_of_perf(sample):
-    """Without those that are added: where perf has not even the method whose caller is unknown, and as the roots of
-    stacks that are not whole."""
+    """Removes the added frames: unknown callers whose callee perf lacks, too, and the roots of incomplete stacks."""
     return [frame for frame in sample.frames if frame.address or frame.symbol not in ADDED]
 
 
 def is_managed(frame):
-    """Named by the filter: its module is a file's name, or an assembly's that is in no file."""
+    """True for a frame named by the filter: its module is a file's name, or the name of an assembly without a file."""
     return frame.symbol is not None and '/' not in frame.module and frame.module[0] != '['
 
 
@@ -102,8 +101,8 @@ def is_kernel(address):
 
 
 def looked_up(addresses):
-    """The address in the instruction of each frame: after a change from kernel to user, and at the
-    leaf, the one given; else it is a return address."""
+    """The address that perf looks up for each frame: after a change from kernel to user, and at the leaf, the
+    address itself; else one in the call before the return address."""
     found = []
     for i, address in enumerate(addresses):
         exact = i == 0 or is_kernel(addresses[i - 1]) != is_kernel(address)
@@ -131,7 +130,7 @@ def unpack_recording(directory):
 
 
 def unpack(programs, directory):
-    """The trace perf, its perf.data, and a snapshot of it, which is equal to it and read sooner."""
+    """The trace perf, its perf.data, and a snapshot of the trace, which loads faster."""
     trace = recorded.unpack(directory, ['perf'])['perf']
     snapshot = pathlib.Path(directory) / 'snapshot'
     programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])

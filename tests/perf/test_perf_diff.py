@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf --diff`: what two recordings have in common, and what has changed, computed here once more."""
+"""`clrsym perf --diff`: the differences of two recordings, computed again here."""
 
 import collections
 import math
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'profile'))
 
 import browser  # pylint: disable=wrong-import-position
 
-STEPS = 4  # colours of more than before; as many of less
+STEPS = 4  # colours for more samples than before, and as many for fewer
 
 
 def write(path, stacks):
@@ -27,7 +27,7 @@ def compare(programs, before, after, output, *arguments):
     return perftool.clrsym_perf(programs, '--diff', before, after, '-o', output, *arguments)
 
 
-# What the page's script has made of its data: added to the end of its function.
+# Appended to the page's script: prints the data that the script has computed.
 READ = """
 const rows = [];
 for (let i = 1; i < view.n; i++)
@@ -36,7 +36,7 @@ return rows; })()"""
 
 
 def tree_of(view, path):
-    """Path of names -> [samples after, samples before, colour], as the page has them."""
+    """Path of names -> [samples after, samples before, colour], from the page."""
     view.open(path)
     script = view.run("document.scripts[document.scripts.length - 1].textContent")
     found, at = {}, []
@@ -47,7 +47,7 @@ def tree_of(view, path):
 
 
 def totals(stacks):
-    """Path -> samples in it and below it."""
+    """Path -> samples in it and below."""
     sums = collections.Counter()
     for stack, n in stacks.items():
         for depth in range(len(stack) + 1):
@@ -56,12 +56,12 @@ def totals(stacks):
 
 
 def wrong_changes(found, before, after):
-    """Nodes whose colour is not what the two shares, and chance, make of it."""
+    """Nodes whose colour contradicts the two shares and their significance."""
     a, b = totals(after), totals(before)
     wrong = []
     for path, (_, _, change) in found.items():
         shares = a[path] / a[()], b[path] / b[()]
-        # With a sample more of each kind, as Agresti and Caffo have it.
+        # With one more sample of each kind (Agresti and Caffo).
         adjusted = [(part + 1) / (whole + 2) for part, whole in ((a[path], a[()]), (b[path], b[()]))]
         error = math.sqrt(sum(p * (1 - p) / (n + 2) for p, n in zip(adjusted, (a[()], b[()]))))
         difference = adjusted[0] - adjusted[1]
@@ -74,8 +74,7 @@ def wrong_changes(found, before, after):
 
 
 def labels(stacks):
-    """Names without their marks, and what --annotate appends. The work of a diagnostic session is left out of
-    comparisons."""
+    """Names without marks and the suffixes of --annotate. Comparisons leave out the work of a diagnostic session."""
     found = collections.Counter()
     for stack, n in stacks.items():
         if '[clrsym session]' not in stack:
@@ -99,7 +98,7 @@ def check_tree(tap, programs, directory, view, name, before, after):
 
 
 def table(view):
-    """The heads, and the rows, of the table of methods."""
+    """The heads and the rows of the table of methods."""
     heads = view.run("[...document.querySelectorAll('th')].filter((th) => !th.hidden).map((th) => th.textContent)")
     return heads, view.run("[...document.querySelectorAll('#rows tr')].map((row) =>"
                            " [...row.cells].map((cell) => cell.innerText.trim()))")
@@ -117,7 +116,7 @@ def check_page(tap, view, page):
 
 
 def check_seconds(tap, programs, view, page, data, snapshot):
-    """The time of both recordings, where the event is time."""
+    """The page shows the time of both recordings if the event is time."""
     view.open(page)
     numbers = re.match(r'([\d,]+) samples \(([\d.]+) s\), before', view.run("document.getElementById('subtitle').innerText"))
     each = float(numbers[2]) / int(numbers[1].replace(',', ''))
@@ -191,7 +190,7 @@ def check(tap, programs, directory, view):
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--annotate',
                                 '-o', directory / 'real.folded')
     real = perftool.folded((directory / 'real.folded').read_text(encoding='utf-8'))
-    # One method became quicker: what ended in it is there half as often.
+    # One method became faster: half of the samples that ended in it are dropped.
     leaf, _ = collections.Counter(
         {name: sum(n for stack, n in real.items() if stack[-1] == name)
          for name in {stack[-1] for stack in real} if name.endswith('_[j]')}).most_common(1)[0]

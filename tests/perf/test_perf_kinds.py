@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Recordings of all kinds, read by `clrsym report`, against the same recording read by perf itself: perf's own mappings,
-symbols, names of threads and order of samples, which clrsym's filter prints."""
+"""Recordings of all kinds: `clrsym report` against perf's own mappings, symbols, names of threads and order of
+samples, which clrsym's filter prints."""
 
 import difflib
 import pathlib
@@ -10,7 +10,7 @@ import subprocess
 import perftool
 import recorded
 
-# Name -> options of perf record, and what is recorded.
+# Name -> options of perf record, and the recorded command.
 KINDS = {
     'frame pointers': (['-g'], None),
     'no stacks': ([], None),
@@ -24,7 +24,7 @@ KINDS = {
     'registers': (['-g', '-I'], None),
     'to a pipe': (['-g'], 'pipe'),
 }
-# Threads and programs begin and end, and execute others, by names that no other program has.
+# Threads and programs begin, end and execute others; no other program has such names.
 OWN = 'kinds-'
 PROGRAMS = 'sh', 'ls', 'sort', 'md5sum'
 COMMAND = [f'{OWN}sh', '-c', 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; kinds-ls -lR /usr/share/doc >/dev/null; '
@@ -33,7 +33,7 @@ COMMAND = [f'{OWN}sh', '-c', 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; k
 
 
 def record(path, options, how):
-    """False: perf cannot record that here."""
+    """False: perf cannot make that recording here."""
     frequency = [] if 'sched:sched_switch' in options else ['-F', '4999']
     command = ['perf', 'record', '-q', '-k', 'mono', *frequency, *options, '-o', '-' if how == 'pipe' else path, '--', *COMMAND]
     with open(path, 'wb') as file:
@@ -42,7 +42,8 @@ def record(path, options, how):
 
 
 def comparable(text):
-    """The samples of COMMAND: files of other programs can go between the two commands, and be of other roots."""
+    """The samples of COMMAND only: between the two commands, files of other programs can disappear, and their roots
+    differ."""
     return '\n\n'.join(sample for sample in perftool.without_linkage(text).split('\n\n') if sample.startswith(OWN))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf` and native code without symbols of its own: debug files in directories, in caches of
-debuggers and of debuginfod; and the way to get those of the runtime. perf's own names of the same
-program, before its symbols are stripped, are the truth."""
+"""`clrsym perf` and native code without symbols of its own: debug files in directories, in the caches of debuggers
+and debuginfod; and how to get the runtime's debug files. perf's names of the unstripped program are the truth."""
 
 import pathlib
 import shutil
@@ -16,7 +15,7 @@ __attribute__((noinline)) static void spin_inner(void) { for (int i = 0; i < 100
 __attribute__((noinline)) static void spin_outer(void) { for (int i = 0; i < 100; i++) spin_inner(); }
 void spin(int n) { while (n--) spin_outer(); }
 '''
-# A symbol without a size, and code after it that has none.
+# A symbol without a size, followed by code without a symbol.
 EMPTY = r'''
 void spin_empty(void);
 __asm__(".text\n.globl spin_empty\n.type spin_empty, @function\nspin_empty:\nnop\nmov $200000, %ecx\n"
@@ -36,7 +35,7 @@ def build_id(path):
 
 
 class Program:
-    """A program with a library that is called as the runtime's; their debug files; a recording."""
+    """A program with a library whose name is a runtime library's; their debug files; a recording."""
 
     def __init__(self, directory):
         self.library, self.program = directory / 'libcoreclr.so', directory / 'native'
@@ -47,7 +46,7 @@ class Program:
                                           f'-Wl,-rpath,{directory}')):
             subprocess.run([*compiler, '-o', output, *options], input=source, text=True, check=True)
         self.data = directory / 'native.data'
-        # perf 7 records build ids without being asked.
+        # perf 7 records build ids by default.
         subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-B', '-N', '--buildid-mmap', '-g',
                         '-F', '499', '-o', self.data, self.program], check=True)
         text = subprocess.run(['perf', 'script', '-i', self.data, '-F', 'ip,sym'], check=True,
@@ -57,7 +56,7 @@ class Program:
         for path in (self.library, self.program):
             self.debug[path] = directory / f'{path.name}-symbols'
             subprocess.run(['objcopy', '--only-keep-debug', path, self.debug[path]], check=True)
-            # As .NET's libraries are shipped: what is exported stays.
+            # Strip as .NET's libraries are shipped: exported symbols stay.
             subprocess.run(['strip', '--strip-all', path], check=True)
 
     def put(self, path, *parts):
@@ -108,7 +107,7 @@ def run(tap, programs, directory, _):
         native.put(native.library, second, '.build-id', ids[native.library][:2],
                    ids[native.library][2:] + '.debug')
         named('by build id', '--symbols', second)
-        # perf's own cache has one, that of symbol servers the other.
+        # perf's own cache has one debug file, a symbol server's cache the other.
         by_id = ids[native.program]
         native.put(native.program, home, '.debug', '.build-id', by_id[:2], by_id[2:], 'debug')
         native.put(native.library, home, '.dotnet', 'symbolcache', '_.debug',
@@ -131,7 +130,7 @@ def run(tap, programs, directory, _):
     test_debug_frame(tap, programs, directory)
 
 
-# Without frame pointers; the other file calls it.
+# Code without frame pointers, called by the other file.
 BARE = '''
 static volatile unsigned long sink;
 __attribute__((noinline)) static void bare_inner(int n) { for (int i = 0; i < n; i++) sink += i; }
@@ -146,7 +145,7 @@ int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += calls_bare(50000
 
 
 def test_debug_frame(tap, programs, directory):
-    """A library without call frame information of its own has it in its debug file, as musl's."""
+    """A library without call frame information, like musl's, has it in its debug file."""
     place = directory / 'bare'
     place.mkdir()
     library, program, debug = place / 'libbare.so', place / 'caller', place / 'libbare.debug'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf` of a .nettrace file: the samples of the runtime's own sampler, in every form, without
-perf. tests/oracle compares their stacks and names with TraceEvent's."""
+"""`clrsym perf` of a .nettrace file: the samples of the runtime's sampler, in every form, without perf.
+tests/oracle compares their stacks and names with TraceEvent's."""
 
 import json
 import lzma
@@ -11,25 +11,25 @@ import perftool
 import recorded
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data'
-# tests/oracle counts the same.
+# The counts of tests/oracle.
 N_SAMPLES, N_FRAMES = 1351, 2859
-# The program of the recording `events` counted these itself: see tests/nettrace/README.md.
+# Counted by the program of the recording `events` itself: see tests/nettrace/README.md.
 ALLOCATED = {'P.Large();new System.Byte[]': 300_024_024, 'P.Small();new System.Int32[]': 128_000_000,
              'P.Text();string.Ctor(char, int);new System.String': 102_400_000}
 ALL_ALLOCATED, WAITED, CONTENTIONS, EXCEPTIONS = 531_075_712, 1_000_926_900, 7, 50
-# Allocations are sampled by chance, so that a method's bytes have a deviation of 2 or 3 %.
+# Allocations are sampled at random: a method's bytes deviate by 2 or 3 %.
 DEVIATION = 0.06
 WHAT = 'by the runtime: managed frames only, of every thread, at safe points'
 
 
-# How a message names a file with this ending.
+# The noun in messages for a file's extension.
 NOUNS = {'.folded': 'folded stacks are', '.html': 'flame graph is', '.svg': 'flame graph is', '.txt': 'text is',
          '.speedscope.json': 'profile is', '.pb.gz': 'profile is', '.otlp.gz': 'OTLP profile is',
          '.firefox.json.gz': 'profile for Firefox Profiler is', '.clrsym': 'named samples are'}
 
 
 class Files:
-    """Recordings, unpacked; and outputs."""
+    """Unpacked recordings, and outputs."""
 
     def __init__(self, programs, directory):
         self.programs, self.directory = programs, directory
@@ -37,7 +37,7 @@ class Files:
         self.rundown = self.unpack('sampled/rundown')
         self.events = self.unpack('events/trace')
         self.other = self.unpack('gen/trace')
-        # Nothing of perf's is needed.
+        # A PATH without perf.
         self.empty = directory / 'empty'
         self.empty.mkdir()
 
@@ -108,12 +108,12 @@ def check_forms(tap, files):
 
 
 def said_files(done):
-    """The messages that name files."""
+    """The messages with names of files."""
     return [line for line in done.stderr.splitlines() if re.search(r'^clrsym: the [^.]*? (is|are) in ', line)]
 
 
 def check_said(tap, files):
-    """Each written file is named, and no other; the standard output has an output only."""
+    """A message names each written file, and no other; standard output has only an output."""
     names = [files.directory / f'said{ending}' for ending in NOUNS]
     words = [word for path in names for word in ('-o', path)]
     # Text is written first.
@@ -145,7 +145,7 @@ def folded_counts(text):
 
 
 def check_events(tap, files):
-    """Allocations, waits for locks and exceptions, which have stacks of their own."""
+    """Allocations, waits for locks, and exceptions, which have their own stacks."""
     def folded(event, *arguments):
         return folded_counts(files.perf('-i', files.events, '--event', event, '--format', 'folded', *arguments).stdout)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Methods that were replaced on the stack (OSR): no output has the false frame that perf has in the place of
-their callers. With copies of the stack each caller is the one of the source; without them it is the one of the
-source, or a frame that stands for an unknown caller."""
+"""Methods that OSR has replaced on the stack: no output has the false frame that perf shows in place of their
+caller. With copies of the stack, each caller is that of the source. Without them, it is that of the source, or a
+frame for an unknown caller."""
 
 import lzma
 import pathlib
@@ -12,7 +12,7 @@ import recorded
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data' / 'osr'
 UNKNOWN = perftool.OSR_UNKNOWN
-# By the source: the callers of each method. Native code and the runtime's own frames are not there.
+# Callers of each method in the source, without native code and the runtime's frames.
 CALLERS = {
     'Osr.Plain': {'Osr.CallsPlain'},
     'Osr.CallsPlain': {'Osr.Main'},
@@ -28,21 +28,21 @@ CALLERS = {
     'Osr.Main.lambda#c.15_0': {'Osr.Main'},
     'Osr.Plain2': {'Osr.Main.lambda#c.15_1'},
     'Osr.Async': {'[async resume stub]'},
-    # Precompiled: without a rundown in the trace it has no name.
+    # Precompiled: it has a name only with a rundown in the trace.
     'Osr.Main': {'System.Environment.CallEntryPoint', '[System.Private.CoreLib.dll]'},
 }
-# The same by .NET 10, whose native code calls Main.
+# In .NET 10, native code calls Main.
 CALLERS_10 = CALLERS | {'Osr.Main': {'[libcoreclr.so]'}, 'Osr.Async': {'Osr.AsyncOuter.async#13'}}
 OUTPUTS = 'folded', 'speedscope.json', 'svg', 'html'
 
 
 def method(frame):
-    """Without parameters and type arguments."""
+    """The name without parameters and type arguments."""
     return re.split(r'[(<]', frame, maxsplit=1)[0] if not frame.startswith('<') else frame
 
 
 def edges(stacks):
-    """(caller, callee, how many samples) of each method whose caller the source has."""
+    """(caller, callee, number of samples) for each method whose callers are in the source."""
     for stack, count in stacks.items():
         names = [frame if frame == UNKNOWN else method(frame) for frame in stack]
         for caller, callee in zip(names, names[1:]):
@@ -68,13 +68,13 @@ def check_edges(tap, stacks, what, least):
 
 
 def check_arm64(tap, programs, directory, name):
-    """Recordings of arm64, on any machine: no caller is hidden by OSR there."""
+    """Recordings of arm64, on any machine: OSR hides no caller there."""
     data, trace = unpack(directory, name + '.data'), unpack(directory, name + '.nettrace')
     output = directory / f'{name}.folded'
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '--force', '-o', output)
     tap.check(done.returncode == 0 and 'OSR' not in done.stderr, f'{name}: it is named', done.stderr)
     stacks = perftool.folded(output.read_text())
-    # The code of the methods is not in the recording: in their first and last instructions a caller is skipped.
+    # The recording lacks the methods' code: in its first and last instructions, a method's caller is skipped.
     skipped = {callee: {other for one in callers for other in CALLERS_10.get(one, ())} for callee, callers in CALLERS_10.items()}
     found = list(edges(stacks))
     right, unknown, far = (sum(count for caller, callee, count in found if fits(caller, callee)) for fits in (

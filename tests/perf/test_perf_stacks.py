@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf` and stacks that perf copied (--call-graph dwarf). A native program without frame pointers is
-compared with perf's own unwinding of the same samples. Damaged files end with a reason, not a crash."""
+"""`clrsym perf` and stacks that perf copied (--call-graph dwarf). For a native program without frame pointers,
+perf's own unwinding of the same samples is the truth. Damaged files give a reason, not a crash."""
 
 import pathlib
 import re
@@ -20,7 +20,7 @@ STEP int compare(const void *a, const void *b) { leaf(3); return *(const int *)a
 STEP void sorted(void) { int values[64]; for (int i = 0; i < 64; i++) values[i] = i * 37 % 64; qsort(values, 64, 4, compare); sink++; }
 int main(void) { for (int i = 0; i < 2500; i++) { deep(i % 30); sorted(); } return 0; }
 '''
-# A fault at a function's first byte: what is before it is another function.
+# A fault at a function's first byte: another function is before it.
 FAULTING = '''
 #define _GNU_SOURCE
 #include <signal.h>
@@ -43,7 +43,7 @@ int main(void)
     return 0;
 }
 '''
-# A call that does not return is the last instruction of a function: it would return to another one.
+# A call that does not return is a function's last instruction: its return address is in another function.
 THROWING = '''
 #include <stdlib.h>
 static volatile unsigned long sink;
@@ -80,7 +80,7 @@ def record(directory, *options, source=SOURCE, settings=()):
 
 
 def program_part(names):
-    """From the leaf to main: what is below is the C library's business."""
+    """The frames from the leaf to main; those below belong to the C library."""
     return names[:names.index('main') + 1] if 'main' in names else names
 
 
@@ -120,8 +120,8 @@ def test_no_return(tap, name_stacks, directory):
 
 
 def check_roots(tap, done, what, of):
-    """Each stack leads to the program's root, or shows that it does not. Main itself can be missing: where a function
-    has no frame (its first two instructions and its last one), frame pointers leave out its caller."""
+    """Each stack reaches the program's root, or shows that it does not. Main may be missing: in a function's first
+    two instructions and its last one, there is no frame yet, so frame pointers skip its caller."""
     blocks = [block for block in done.stdout.split('\n\n') if of in block]
     cut = [block for block in blocks if block.splitlines()[-1].endswith(' [truncated]+0x0 ([unknown])')]
     bad = [block for block in blocks if block not in cut and not ROOT.search(block)]
@@ -150,7 +150,7 @@ def test_missing(tap, name_stacks, directory):
     directory.mkdir()
     data, program = record(directory, '--call-graph', 'dwarf'), directory / 'deep'
     wanted = 'stacks can lack callers: ' + str(program).replace('\x1b', '\\u{1b}') + ' has changed since the recording'
-    # The same name, but another inode, and another build id.
+    # A file with the same name, but another inode and build id.
     program.rename(directory / 'before')
     build(program, '-O1', '-fomit-frame-pointer')
     done = name_stacks(data)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""perf's filter and `clrsym perf` on a recording whose truth is known: each callchain address in a
-native body gets that body's name at the sample's time, no other address gets one, and the rest is
-what plain `perf script` prints."""
+"""perf's filter and `clrsym perf` on a recording with known truth: each callchain address in a native body has that
+body's name at the sample's time, no other address has one, and the rest is the output of plain `perf script`."""
 
 import collections
 import json
@@ -11,12 +10,12 @@ import re
 import perftool
 import recorded
 
-# Within this time after their unload, which comes at exit, bodies are still seen running.
+# ns after the unload of bodies, at exit, in which other threads still run them.
 LAST_MOMENTS = 20 * 10**6
 
 
 class Bodies:
-    """Which body was at a given address and time, by the table beside the trace."""
+    """Finds the body at an address and time, by the table beside the trace."""
 
     def __init__(self, truth):
         self.by_page = collections.defaultdict(list)
@@ -41,14 +40,13 @@ class Bodies:
         return alive[0] if alive else None
 
     def just_ended(self, address, moment):
-        """Those that ended shortly before."""
+        """Bodies that ended shortly before."""
         return [body for body in self.there(address)
                 if moment - LAST_MOMENTS < body['unloaded'] <= moment]
 
 
 class Entries:
-    """Where precompiled methods begin, as the trace's own events say; nothing says how long they
-    are."""
+    """The begins of precompiled methods, from the trace's events; their sizes are not known."""
 
     def __init__(self, programs, trace, directory):
         path = pathlib.Path(directory) / 'dump.json'
@@ -64,7 +62,7 @@ class Entries:
                 name = symbol({'namespace': fields['MethodNamespace'],
                                'name': fields['MethodName'],
                                'signature': fields['MethodSignature']})
-                # 0: the image has no code of it.
+                # 0: the image has no code for the method.
                 if address := int(fields['EntryPoint'], 16):
                     self.by_address[address].append((int(seconds) * perftool.NS + int(ns), name))
 
@@ -73,7 +71,7 @@ class Entries:
 
 
 def symbol(row):
-    """As the runtime writes it, with the arguments after the last opening parenthesis that closes at
+    """The symbol in the runtime's spelling; the arguments begin at the last opening parenthesis that is closed at
     the end."""
     signature, depth = row['signature'], 0
     for i in range(len(signature) - 1, -1, -1):
@@ -90,13 +88,13 @@ def read_chains(truth):
 
 
 def tid_width(head):
-    """perf 6.1 gives the tid 5 columns, later versions 7."""
+    """The tid has 5 columns in perf 6.1, 7 in later versions."""
     tid = re.match(r'.*?\S (?P<tid> *-?\d+) +(?:\[\d+\] +)?\d+\.\d{9}: ', head)['tid']
     return max(5, len(tid))
 
 
 def widened(head, width):
-    """A line of the filter in the columns of the perf that is here."""
+    """A line of the filter in the columns of the installed perf."""
     tid = perftool.HEAD.fullmatch(head)['tid']
     return head.replace(f' {tid:>5} ', f' {tid:>{width}} ', 1)
 
@@ -107,7 +105,7 @@ def check_frames(tap, bodies, entries, plain, named, chains):
     width = tid_width(plain[0].head)
     tap.check(width in (5, 7), f'perf gives the tid {width} columns', plain[0].head)
     for before, after, (_, moment, chain) in zip(plain, named, chains):
-        # The caller of a method that was replaced on the stack is a frame more, where perf has not even the method itself.
+        # The caller of a method replaced by OSR is an additional frame where perf lacks the method itself.
         frames = perftool.frames_of_perf(after)
         counts['added'] += len(after.frames) - len(frames)
         # A caller in no mapping ends the stack.
@@ -140,7 +138,7 @@ def check_frames(tap, bodies, entries, plain, named, chains):
             else:
                 counts['others'] += 1
                 counts['jitted, unknown'] += 'doublemapper' in other.module
-                # perf looks a caller up where it returns to, which is another function after a call that ends one.
+                # perf looks up the return address, which is in another function after a call that does not return.
                 is_beyond = address < other.address and str(one.symbol).endswith('+0x0')
                 counts['beyond'] += is_beyond
                 if ((one.symbol == other.symbol) == is_beyond or one.module != other.module or other.tail):
@@ -183,7 +181,7 @@ def check_text(tap, programs, trace, snapshot, data, directory):
 
 
 def check_names(tap, programs, snapshot, data, clr):
-    """Other forms of names are on the very same frames, and one body has one name."""
+    """Other styles name the same frames, and each body has one name."""
     for form in ('full', 'short'):
         done = perftool.script(programs, data, settings=[f'trace={snapshot}', f'names={form}'])
         names, odd = collections.defaultdict(set), 0
@@ -231,19 +229,19 @@ def check_folded(tap, programs, snapshot, data, named):
     tap.check(bare == want and 'W.HotLoop(int32)_[j]' in done.stdout, 'folded, annotated')
 
 
-# What --explain adds to a frame.
+# The text that --explain adds to a frame.
 SOURCE = re.compile(r' \{([^{}]+)\}$')
 
 
 def check_explained(tap, programs, snapshot, data, plain):
-    """Each frame has the source of its name."""
+    """--explain prints the source of each frame's name."""
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--explain')
     pairs = [(one, SOURCE.search(other), other) for one, other in zip(plain.split('\n'), done.stdout.split('\n'))]
     frames = [(one, source and source[1]) for one, source, _ in pairs if one.startswith('\t')]
     tap.check([SOURCE.sub('', line) for line in done.stdout.split('\n')] == plain.split('\n') and frames and
               all(source for _, source in frames), 'explain: the same text, with sources', done.stderr)
     counts = collections.Counter(source for _, source in frames)
-    # Native frames have symbols only where the recording machine's files are.
+    # Native frames have symbols only if the recording machine's files are here.
     tap.check({'event', 'mark', 'none'} <= counts.keys(),
               f'explain: {dict(counts)}', done.stderr)
     wrong = [frame for frame in frames if (frame[1] == 'none') != ('[unknown] (' in frame[0]) or
@@ -255,12 +253,12 @@ KERNEL_FRAME = re.compile(r'^(\t *ffff[0-9a-f]{12}) (.*)$', re.M)
 
 
 def without_kernel(text):
-    """The text without names of kernel code: perf finds those of a kernel that was started again elsewhere."""
+    """Removes names of kernel code: if the kernel was restarted, perf finds its names elsewhere."""
     return KERNEL_FRAME.sub(r'\1', perftool.without_linkage(text))
 
 
 def check_verb(tap, programs, trace, snapshot, data, directory):
-    """`clrsym report` prints what the filter prints, though it reads the recording itself."""
+    """`clrsym report` reads the recording itself, and prints the same as the filter."""
     direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     tap.check(done.returncode == 0 and without_kernel(done.stdout) == without_kernel(direct.stdout),
@@ -269,7 +267,7 @@ def check_verb(tap, programs, trace, snapshot, data, directory):
     tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'
                         r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
               done.stderr)
-    # The kernel of the recording may run here.
+    # The kernel of the recording may be running here.
     unnamed = [frame for frame in KERNEL_FRAME.findall(own) if frame[1].startswith('[unknown] ')]
     tap.check(bool(unnamed) == ('clrsym: kernel code has no names: another kernel runs now' in done.stderr),
               f'kernel code, {len(unnamed)} frames without names: the reason', done.stderr)

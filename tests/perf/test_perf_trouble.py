@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf` when it cannot name anything: what is missing or broken, and ends before its time."""
+"""`clrsym perf` without any names: missing or broken input, and early ends."""
 
 import gzip
 import lzma
@@ -15,7 +15,7 @@ import recorded
 
 
 def says(tap, done, pattern, name, code=1):
-    """One line that says what is wrong, and no output."""
+    """Checks for an error of one line, without output."""
     return tap.check(done.returncode == code and re.fullmatch(pattern, done.stderr) and
                      not done.stdout, name, done.returncode, done.stderr, done.stdout[:200])
 
@@ -81,7 +81,7 @@ def check_missing(tap, programs, trace, data, directory):
 
 
 def check_no_daemon(tap, programs, data, directory):
-    """Nothing that a daemon knows is needed to go on."""
+    """No daemon is necessary."""
     environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'none')}
     done = perftool.clrsym_perf(programs, '-i', data, env=environment)
     tap.check(done.returncode == 0 and 'clrsym: no daemon at ' in done.stderr and
@@ -90,7 +90,7 @@ def check_no_daemon(tap, programs, data, directory):
 
 
 def check_foreign(tap, programs, data, directory):
-    """The file of another user is read with --force only, as perf does it."""
+    """Another user's file is read with --force only, as by perf."""
     if os.geteuid() != 0:
         tap.skip("another user's file", 'it takes root to make one')
         return
@@ -132,7 +132,7 @@ def check_broken(tap, programs, trace, data, directory):
 
 
 def check_ends(tap, programs, trace, data, directory):
-    """Interrupted, or with a reader that went away, it leaves nothing."""
+    """After an interrupt, or if the reader of its output ends, it leaves no files."""
     temporary = directory / 'tmp'
     temporary.mkdir()
     environment = {**perftool.environment(programs), 'TMPDIR': str(temporary)}

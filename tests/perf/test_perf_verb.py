@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perf` before it names anything: clocks, boots, and which process is which."""
+"""`clrsym perf`: clocks, boots, and which process is which."""
 
 import pathlib
 import re
@@ -16,15 +16,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
 
 import ingest  # pylint: disable=wrong-import-position
 
-PID = 13529  # of the recording
-# What made CLOCK_MONOTONIC the time of day when it was recorded, by its own header.
+PID = 13529  # of the recorded process
+# The offset from CLOCK_MONOTONIC to the time of day, from the header of the recording.
 CLOCK_OFFSET = 1795228331045265000 - 741190938127
 
-USE_CLOCKID = 1 << 25  # in perf_event_attr's flags
+USE_CLOCKID = 1 << 25  # flag of perf_event_attr
 
 
 def change_attr(whole, change):
-    """The perf.data with its one event's attributes changed: CHANGE gets (flags, clockid)."""
+    """The perf.data with changed attributes of its only event: CHANGE gets (flags, clockid)."""
     copy = bytearray(whole)
     attrs, = struct.unpack_from('<Q', whole, 24)
     flags, clock = change(*struct.unpack_from('<Q', whole, attrs + 40),
@@ -35,20 +35,20 @@ def change_attr(whole, change):
 
 
 def names_of(done):
-    """Head and place in the stack -> the name of a managed frame."""
+    """Head and index in the stack -> the name of a managed frame."""
     return {(sample.head, i): (frame.symbol, frame.module)
             for sample in perftool.samples(done.stdout)
             for i, frame in enumerate(perftool.frames_of_perf(sample)) if perftool.is_managed(frame)}
 
 
 def hidden_of(done):
-    """Head and place of the frames whose method is hidden by OSR."""
+    """Head and index of frames whose method OSR hides."""
     return {(sample.head, i) for sample in perftool.samples(done.stdout)
             for i, frame in enumerate(perftool.frames_of_perf(sample)) if str(frame.symbol).startswith(perftool.OSR_UNKNOWN)}
 
 
 def check_clock(tap, programs, trace, data, directory):
-    """Without the trace's clock fewer frames have names, but none has a wrong one."""
+    """Without the trace's clock, fewer frames have names, but no name is wrong."""
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     right, hidden = names_of(done), hidden_of(done)
     own = directory / 'own.data'
@@ -64,7 +64,7 @@ def check_clock(tap, programs, trace, data, directory):
         for shift in (0, 300, -900)}
     for name, done in {"perf's own clock": done, **shifts}.items():
         got = names_of(done)
-        # Where the method that was replaced has no name, its false frame is not recognised.
+        # If the method that OSR replaced has no name, its false frame is not recognised.
         wrong = [(key, one, right.get(key)) for key, one in got.items()
                  if one != right.get(key) and key not in hidden]
         tap.check(len(got) > len(right) / 2 and not wrong,
@@ -80,7 +80,7 @@ def check_clock(tap, programs, trace, data, directory):
 
 
 def other_boot(trace, directory):
-    """The trace as of a boot an hour later: its clock has another offset."""
+    """The trace, as if of a boot an hour later: its clock has another offset."""
     copy = directory / 'other-boot'
     shutil.copytree(trace, copy)
     for path in copy.rglob('metadata'):
@@ -114,7 +114,7 @@ def check_boot(tap, programs, trace, data, directory):
 
 
 def feed_twins(daemon, addresses, processes):
-    """Several processes with code at the same addresses."""
+    """Feeds several processes with code at the same addresses."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open()[:-8] + struct.pack('<q', CLOCK_OFFSET))
     for pid_ns, pid in processes:
@@ -174,10 +174,10 @@ def check_processes(tap, programs, data, directory):
                   not any(counts(done).values()), '--map to none', done.stderr)
 
 
-# The first and the last second of all samples.
+# First and last second of all samples.
 FIRST, LAST = 741 * perftool.NS, 747 * perftool.NS
 DOUBTS = [
-    # what is fed about each address, how many of the jitted frames have its name, and are marked
+    # (case, the event fed for each address, share of the jitted frames with its name, share of them with a mark)
     ('code that lives', lambda start: [ingest.body(700 * perftool.NS, start, pid=PID)], 'all', 'none'),
     ('code in a gap', lambda start: [ingest.body(700 * perftool.NS, start, pid=PID),
                                      ingest.gap(FIRST, LAST)], 'all', 'all'),

@@ -46,7 +46,7 @@ static void take_names(Client *client, const char *at, size_t n)
         ck_assert_uint_le(g_hash_table_size(client->names), BULK_MAX_NAMES);
 }
 
-/* Rows of the first two versions end earlier. */
+/* Rows of versions 1 and 2 are shorter. */
 static void take_answers(Client *client, const char *at, size_t n)
 {
         size_t size = client->version < 3 ? 112 : sizeof(BulkAnswer), i;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * A client that takes the frames of the binary form, and checks that each is whole
- */
+/* A client of the binary form, which checks that each frame is whole */
 
 #include "query/bulk.h"
 #include "wire/bulk.h"
 
-/* What a client keeps, and what it got last. */
+/* A client's state, and its last answers. */
 typedef struct Client {
         Bulk *bulk;
         unsigned version;

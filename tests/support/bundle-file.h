@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Bundle file: the parts of a single-file program that a test writes
- */
+/* Bundle file: writes the parts of a single-file program */
 
 #include <glib.h>
 #include <stdint.h>
 #include <string.h>
 
-/* After the address of the header. */
+/* Follows the address of the header. */
 static const uint8_t BUNDLE_MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38,
                                       0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
                                       0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18,

@@ -3,10 +3,9 @@
 /*
  * code-frames FILE: the frames of arm64's machine code at places of a file
  *
- * Reads lines of the begin of a method in the file, its length and an offset in it, all in bytes
- * and decimal. Prints what frame_code_read() has for a leaf there: the register and the offset of
- * the CFA, then where each of x19 to x30 is from the CFA, "-" if it has not changed; or the kind
- * alone.
+ * Reads lines of a method's begin in the file, its length and an offset in it, in bytes, decimal.
+ * Prints the result of frame_code_read() for a leaf there: the register and offset of the CFA, then
+ * the place of each of x19 to x30 relative to the CFA, "-" if unchanged; or only the kind.
  */
 
 #include "unwind/frame-code.h"

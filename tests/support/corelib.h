@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <stdlib.h>
 
-/* Its path, owned by the caller; NULL if there is none. */
+/* Its path, owned by the caller; NULL: none. */
 static inline char *corelib_find(void)
 {
         g_autofree char *program = g_find_program_in_path("dotnet");

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* In a thread of its own a failed assertion of check could not end the test. */
+/* Aborts, because a failed assertion of check in another thread does not end the test. */
 static void demand(bool is_met, const char *what)
 {
         if (is_met)
@@ -130,7 +130,7 @@ void fake_expect_end(FakeDaemon *fake)
         demand(!call, "the client does not hang up");
 }
 
-/* The client may hang up in between. */
+/* The client may disconnect meanwhile. */
 static void send_all(FakeDaemon *fake, const uint8_t *bytes, size_t n)
 {
         while (n > 0) {

@@ -17,8 +17,8 @@ typedef struct FeedBody {
 } FeedBody;
 
 typedef struct FeedStream {
-        int feeder;      /* that has it open; -1: nobody */
-        uint32_t number; /* there */
+        int feeder;      /* the feeder that has it open; -1: none */
+        uint32_t number; /* number of the stream at that feeder */
 } FeedStream;
 
 typedef struct Feeding {
@@ -29,8 +29,8 @@ typedef struct Feeding {
         FeedBody bodies[N_PIDS][N_BODIES];
         uint32_t n_names;
         unsigned n_feeders;
-        unsigned n_opened; /* by the newest feeder */
-        GArray *free;      /* owned: its numbers (uint32_t) of streams that are closed */
+        unsigned n_opened; /* streams opened by the newest feeder */
+        GArray *free;      /* owned: its numbers (uint32_t) of closed streams */
 } Feeding;
 
 static void new_feeder(Feeding *feeding)
@@ -78,7 +78,7 @@ static void open_stream(Feeding *feeding, unsigned s)
         StreamIdentity *identity = stream_identity_new();
         FeedStream *stream = &feeding->streams[s];
 
-        /* Another feeder now and then: each numbers its own streams. */
+        /* Sometimes change the feeder, because each feeder numbers its own streams. */
         if (!feeding->n_feeders || below(feeding, 2))
                 new_feeder(feeding);
         *stream = (FeedStream){(int)feeding->n_feeders - 1, next_number(feeding)};
@@ -162,7 +162,7 @@ static void put(Feeding *feeding, GByteArray *frames, uint32_t stream, unsigned 
 #define RUNTIME "DotNETRuntime:"
 #define RUNDOWN "DotNETRuntimeRundown:"
 
-/* Events that are not about a body, with how often each is to come. */
+/* Events without a body, and their weights. */
 static const struct {
         const char *event;
         unsigned chance;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * frame-rules MACHINE eh|debug FILE: how the caller's registers are found at addresses of an ELF
- * file
+ * frame-rules MACHINE eh|debug FILE: rules for the caller's registers at addresses of an ELF file
  *
- * Reads an address a line, in hex. Prints the rules as readelf -wF does: that of the CFA, then that
- * of each register; "-": there is nothing for the address.
+ * Reads an address from each line, in hex. Prints the rules as readelf -wF does: that of the CFA,
+ * then that of each register; "-": no rules for the address.
  */
 
 #include "unwind/call-frame.h"

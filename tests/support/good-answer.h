@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * An answer of the binary form in which every member counts, and what a client makes of it
- */
+/* An answer of the binary form with a valid value in every member, and a client's result of it */
 
 #include "clrsym/clrsym.h"
 #include "wire/bulk.h"
@@ -12,10 +10,10 @@
 
 enum { N_PROCESSES = 2 };
 
-/* The processes that the answer counts in. */
+/* The processes that the answer refers to. */
 extern const BulkProcess PROCESSES[N_PROCESSES];
 
 BulkAnswer good_answer(void);
-/* Names, processes, stubs and inlined methods that good_answer() counts in. */
+/* Names, processes, stubs and inlined methods that good_answer() refers to. */
 GByteArray *good_frames(void);
 void check_good(const clrsym_answer *answer);

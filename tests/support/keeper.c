@@ -10,7 +10,7 @@
 
 GString *said;
 
-static char *directory; /* for everything */
+static char *directory; /* the test's directory */
 
 static GLogWriterOutput take_log(GLogLevelFlags level, const GLogField *fields, gsize n_fields,
                                  gpointer unused)
@@ -23,7 +23,7 @@ static GLogWriterOutput take_log(GLogLevelFlags level, const GLogField *fields, 
         return G_LOG_WRITER_HANDLED;
 }
 
-/* No damage was reported since the log was emptied. */
+/* Fails if damage was reported since the log was emptied. */
 void check_whole(void)
 {
         const char *damage = strstr(said->str, "damaged"), *gap = strstr(said->str, "gap");
@@ -38,7 +38,7 @@ void take_logs(void)
 
 void keeper_set_up(void)
 {
-        /* Thousands of files come and go: better in memory, where there is such a place. */
+        /* Thousands of files are created and removed: use memory if possible. */
         g_autofree char *template = g_strdup("/dev/shm/test-journal-XXXXXX");
 
         said = g_string_new(NULL);
@@ -78,12 +78,12 @@ char *path_of(const char *name)
 
 void write_file(const char *path, const char *bytes, gssize n)
 {
-        /* Not brought to the disk; and then what was there need not be cut off. */
+        /* Remove it first: otherwise GLib may sync the new file, and truncate the old one. */
         g_remove(path);
         ck_assert(g_file_set_contents_full(path, bytes, n, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
 }
 
-/* As the files are now. */
+/* Copies the present files. */
 void copy_state(const char *from, const char *to)
 {
         GDir *dir = g_dir_open(from, 0, NULL);
@@ -103,7 +103,7 @@ void copy_state(const char *from, const char *to)
         g_dir_close(dir);
 }
 
-/* Files whose names end in SUFFIX. */
+/* The number of files whose names end in SUFFIX. */
 unsigned n_files(const char *path, const char *suffix)
 {
         GDir *dir = g_dir_open(path, 0, NULL);
@@ -149,7 +149,7 @@ void keeper_stop(Keeper *keeper)
         tracker_free(keeper->tracker);
 }
 
-/* What a daemon on a copy of STATE knows. */
+/* The checkpoint of a daemon on a copy of STATE. */
 GByteArray *image_after_kill(const char *state, size_t budget, char **ret_bodies)
 {
         g_autofree char *copy = path_of("copy");
@@ -170,7 +170,7 @@ bool is_same(const GByteArray *a, const GByteArray *b)
         return a->len == b->len && !memcmp(a->data, b->data, a->len);
 }
 
-/* What a tracker without a journal knows of the first N steps, when all feeders are gone. */
+/* A tracker without a journal after the first N steps, without feeders. */
 Tracker *reference(const GPtrArray *steps, guint n)
 {
         Tracker *tracker = tracker_new();

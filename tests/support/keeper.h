@@ -2,26 +2,28 @@
 #pragma once
 
 /*
- * Keeper: a daemon with a journal, without its sockets; and what is known after it was killed
+ * Keeper: a daemon with a journal, without sockets; and its state after a kill
  *
- * One that is killed at some moment leaves the directory as it is then: so it is copied, and
- * another one is started on the copy. What that one has to know is what a tracker knows that was
- * fed the same and never was in a journal.
+ * A kill leaves the directory as it is at that moment. So the test copies the directory, and starts
+ * another daemon on the copy. Its state must be that of a tracker that got the same input without a
+ * journal.
  */
 
 #include "journal/journal.h"
 
 #include "support/feeding.h"
 
-/* Warnings and messages. */
+/* Logged warnings and messages. */
 extern GString *said;
 
-/* Before and after each test: with a directory for all that it makes. Logs are taken if
- * take_logs() was called, once. */
+/*
+ * Call them before and after each test: they make and remove a directory for all files. Logs are
+ * captured if take_logs() was called, once.
+ */
 void keeper_set_up(void);
 void keeper_tear_down(void);
 void take_logs(void);
-/* No damage was reported since the log was emptied. */
+/* Fails if damage was reported since the log was emptied. */
 void check_whole(void);
 
 /* A daemon with a journal. */
@@ -32,17 +34,18 @@ typedef struct Keeper {
         Fed fed;
 } Keeper;
 
-/* HOST may be NULL: nobody is asked. */
+/* HOST: or NULL, without requests to a host. */
 void keeper_start(Keeper *keeper, const char *state, size_t budget, const TrackerHost *host);
-/* In order: its feeders go first. */
+/* Stops orderly: disconnects feeders first. */
 void keeper_stop(Keeper *keeper);
-/* Until no image is being made. */
+/* Waits until no image is being written. */
 void keeper_wait(Keeper *keeper);
 
-/* What a keeper on a copy of STATE knows: its checkpoint; and
- * RET_BODIES, if not NULL. The caller owns both. */
+/*
+ * The checkpoint of a keeper on a copy of STATE, and RET_BODIES, if not NULL. The caller owns both.
+ */
 GByteArray *image_after_kill(const char *state, size_t budget, char **ret_bodies);
-/* What a tracker without a journal knows of the first N steps, when all feeders are gone. */
+/* A tracker without a journal after the first N steps, without feeders. */
 Tracker *reference(const GPtrArray *steps, guint n);
 GByteArray *reference_image(const GPtrArray *steps, guint n);
 bool is_same(const GByteArray *a, const GByteArray *b);
@@ -51,9 +54,9 @@ bool is_same(const GByteArray *a, const GByteArray *b);
 char *path_of(const char *name);
 void write_file(const char *path, const char *bytes, gssize n);
 void remove_all(const char *path);
-/* As the files are now. */
+/* Copies the present files. */
 void copy_state(const char *from, const char *to);
-/* Parts of a journal whose names end in SUFFIX. */
+/* The number of a journal's parts whose names end in SUFFIX. */
 unsigned n_files(const char *path, const char *suffix);
-/* The one part of a journal. The caller owns the path. */
+/* The only part of a journal. The caller owns the path. */
 char *only_file(const char *state);

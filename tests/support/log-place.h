@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * A temporary place for the log of a target (attach/target-log.h), and the number of a record's
- * field
- */
+/* A temporary directory for the log of a target (attach/target-log.h), and helpers for records */
 
 #include "attach/target-threads.h"
 #include "event/record.h"
@@ -14,13 +11,13 @@
 /* All texts are owned. */
 typedef struct LogPlace {
         char *directory;
-        char *logs;             /* the directory of the logs, which is not there yet */
-        char *path;             /* that of the attachment's file */
-        char *log_path;         /* that of the log */
+        char *logs;             /* directory of the logs, not created */
+        char *path;             /* path of the attachment's file */
+        char *log_path;         /* path of the log */
         TargetThreads *threads; /* of process 77, in our own pid namespace */
 } LogPlace;
 
-/* NAME: of the directory of the logs. */
+/* NAME: of the directory of logs. */
 static inline LogPlace log_place_new(const char *name)
 {
         static const ProcInfo PROCESS = {.host_pid = 77, .n_levels = 1};
@@ -58,7 +55,7 @@ static inline void log_place_remove(LogPlace *place)
         g_free(place->log_path);
 }
 
-/* Nothing, if the event has no such field. */
+/* Does nothing if the event lacks the field. */
 static inline void log_set_value(Record *record, FieldName name, uint64_t value)
 {
         const int i = event_field(record->event, name);

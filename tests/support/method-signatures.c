@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* "TOKEN SIGNATURE" of all methods of an assembly, as src/metadata writes them; nothing after the
- * token where it does not. */
+/*
+ * Prints "TOKEN SIGNATURE" for all methods of an assembly, as src/metadata writes them; only the
+ * token if it writes none.
+ */
 
 #include "metadata/method-signature.h"
 #include "metadata/pe-file.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of methods in all styles, from the program that is built for it beside the plugin."""
+"""Names of methods in all styles, from the program name-fields beside the plugin."""
 
 import collections
 import os

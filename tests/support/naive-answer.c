@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What the naive model answers
- */
+/* The naive model's answers */
 
 #include "support/world.h"
 
@@ -21,7 +19,7 @@ static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64
         return first;
 }
 
-/* Latest of the sightings up to TIME, and the first one after it. */
+/* By the last sighting up to TIME, and the first one after it. */
 static Confidence naive_confidence(const World *w, const Naive *naive, const NaiveBody *body,
                                    uint64_t time)
 {
@@ -50,7 +48,7 @@ static Confidence naive_confidence(const World *w, const Naive *naive, const Nai
                        : CONFIDENCE_EXACT;
 }
 
-/* That nothing is there is known from a start, an end or a complete rundown on. */
+/* An empty place is known from a start, an end, or a complete rundown. */
 static Confidence nothing_confidence(const World *w, const Naive *naive, const NaiveBody *before,
                                      const NaiveBody *after, uint64_t time)
 {
@@ -70,7 +68,7 @@ static Confidence nothing_confidence(const World *w, const Naive *naive, const N
         }
         if (end == BODY_FOREVER)
                 end = time;
-        /* What was before a late attachment is lost. */
+        /* Everything before a late attachment is lost. */
         if (!naive->is_from_start && begin < naive->begin)
                 return CONFIDENCE_GAP;
         return naive_lost(w, naive, begin, MAX(begin, end)) ? CONFIDENCE_GAP : CONFIDENCE_EXACT;

@@ -58,8 +58,8 @@ static void body_free(gpointer data)
 }
 
 /*
- * Its life ends. Who was seen later on was there again from then on, as another body; who was seen
- * only then (and an unload is a sighting) was not there before.
+ * Ends the body's life. If it was sighted later, too, it existed again from then on, as another
+ * body. If it was only sighted later (an unload is a sighting), it did not exist before.
  */
 static void finish(Naive *naive, NaiveBody *body, uint64_t time, BodyEnd end)
 {
@@ -123,7 +123,7 @@ void naive_free(gpointer data)
         g_free(naive);
 }
 
-/* The last life that has the key, or NULL. */
+/* The last generation with the key, or NULL. */
 Naive *naive_newest_life(const World *w, ProcessKey key)
 {
         guint i;
@@ -138,7 +138,7 @@ Naive *naive_newest_life(const World *w, ProcessKey key)
         return NULL;
 }
 
-/* The life that had the key at a time; before all, the first. */
+/* The generation with the key at a time; before the first, the first. */
 Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time)
 {
         Naive *first = NULL;
@@ -193,7 +193,7 @@ bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end
         return naive->refused_since <= end;
 }
 
-/* The time up to which every stream of its traces is in, but for traces that are over. */
+/* The time up to which all streams of its traces were received, except traces that have ended. */
 uint64_t naive_horizon(const World *w, const Naive *naive)
 {
         uint64_t least = UINT64_MAX, most_ended = 0;
@@ -222,9 +222,9 @@ uint64_t naive_horizon(const World *w, const Naive *naive)
         return least == UINT64_MAX ? most_ended : least;
 }
 
-/* --- What events do to it ------------------------------------------------------------------ */
+/* --- Events ----------------------------------------------------------------------------------- */
 
-/* The body that an event is about: it was there at that time. */
+/* The body of an event: present at that time. NULL: none. */
 static NaiveBody *known(Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         guint i;
@@ -236,9 +236,9 @@ static NaiveBody *known(Naive *naive, const NaiveBody *incoming, uint64_t time)
 }
 
 /*
- * Makes room for INCOMING, alive at TIME (an unloaded one: until TIME). It ends the bodies there at
- * that time; but an unload yields to those that were there until then. Bodies that began later
- * limit it, and if its own begin was not seen, so do those that were there before.
+ * Makes room for INCOMING, alive at TIME (an unloaded one: until TIME). It ends the present bodies;
+ * but an unload yields to bodies that were present until then. Bodies that began later limit it;
+ * and earlier bodies do, too, if its own begin was not seen.
  */
 static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_t time)
 {
@@ -247,7 +247,8 @@ static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_
 
         incoming->since = source == BODY_SOURCE_LOAD ? time : 0;
         incoming->until = is_unload ? time : BODY_FOREVER;
-        for (i = 0; i < naive->bodies->len; i++) { /* which grows if who ends was seen later */
+        for (i = 0; i < naive->bodies->len;
+             i++) { /* the array grows if an ended body was sighted later */
                 NaiveBody *other = BODY(naive, i);
 
                 if (other == incoming || !overlap(other, incoming))
@@ -264,7 +265,7 @@ static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_
                                                           : BODY_END_REPLACED;
 }
 
-/* After the exit, a rundown is of what there was. */
+/* After the exit, a rundown lists bodies that existed at the exit. */
 static bool is_in_last_rundown(const Naive *naive)
 {
         return naive->exit <= naive->rundown_begin;
@@ -310,7 +311,7 @@ static void insert(Naive *naive, const NaiveBody *incoming, uint64_t module, uin
         g_ptr_array_add(naive->bodies, g_memdup2(&body, sizeof(body)));
 }
 
-/* What is known of a body only now: its extent, for the time that it had room; its module. */
+/* Adds late knowledge of a body: its extent, limited by its neighbours; its module. */
 static void complete(Naive *naive, NaiveBody *body, const NaiveBody *incoming, uint64_t module,
                      uint64_t time)
 {
@@ -332,7 +333,7 @@ static void complete(Naive *naive, NaiveBody *body, const NaiveBody *incoming, u
                 body->module = naive_module(naive, module, time);
 }
 
-/* BODY, or nobody, is known to be what was seen. */
+/* BODY, or a new body, was sighted. */
 static void mention(Naive *naive, NaiveBody *body, const NaiveBody *incoming, uint64_t module,
                     uint64_t time)
 {
@@ -344,7 +345,7 @@ static void mention(Naive *naive, NaiveBody *body, const NaiveBody *incoming, ui
         complete(naive, body, incoming, module, time);
 }
 
-/* Who comes next where the last one inserted is, and nobody else does: if it is the same. */
+/* The only body that follows the last inserted one at its address, if both are the same. */
 static NaiveBody *next_of_last(Naive *naive)
 {
         const NaiveBody *last = BODY(naive, naive->bodies->len - 1);
@@ -366,7 +367,7 @@ static NaiveBody *next_of_last(Naive *naive)
         return next && same(next, last) && next->size == last->size ? next : NULL;
 }
 
-/* A load that comes a moment after a row: it was under way. */
+/* Forgives a row just before the load: the compilation was in progress. */
 static void excuse(Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         guint i;
@@ -386,8 +387,8 @@ static void excuse(Naive *naive, const NaiveBody *incoming, uint64_t time)
 }
 
 /*
- * One more load of the body that is there or comes next: two threads report one body, or two
- * sessions record it. Its life begins with the first event of it.
+ * Another load of a present or future body: two threads report one body, or two sessions record it.
+ * The body's life begins with its first event.
  */
 void naive_load(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
@@ -424,7 +425,10 @@ const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_
         return last;
 }
 
-/* A rundown lists also what was unloaded since it began; after the exit, all that was. */
+/*
+ * A rundown also lists bodies that were unloaded since its begin; after the exit, all unloaded
+ * bodies.
+ */
 static bool is_stale(const Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         const NaiveBody *before = naive_last_before(naive, incoming->start, time);
@@ -471,7 +475,7 @@ void naive_unload(Naive *naive, const NaiveBody *incoming, uint64_t module, uint
         }
 }
 
-/* Who was there by then ends. A younger module stays; bodies that are younger have one, too. */
+/* Ends the bodies that began by TIME. A younger module stays, and so do its bodies. */
 void naive_module_end(Naive *naive, unsigned number, uint64_t time)
 {
         NaiveModule *module = &g_array_index(naive->modules, NaiveModule, number - 1);
@@ -507,7 +511,7 @@ void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time)
                 module->path = path;
 }
 
-/* What the last one proved stays. */
+/* Conclusions of the last rundown stay. */
 void naive_rundown_begin(Naive *naive, uint64_t time)
 {
         unsigned i;
@@ -521,7 +525,7 @@ void naive_rundown_begin(Naive *naive, uint64_t time)
         naive->rundown_begin = time;
 }
 
-/* When everything was known for the last time before TIME; 0: never. */
+/* The last time before TIME at which everything was known; 0: never. */
 static uint64_t whole_before(const Naive *naive, uint64_t time)
 {
         uint64_t whole = naive->is_from_start && naive->begin < time ? naive->begin : 0;
@@ -533,7 +537,7 @@ static uint64_t whole_before(const Naive *naive, uint64_t time)
         return whole;
 }
 
-/* Returns since when something must be missing; 0: never. */
+/* Returns the time from which events must be missing; 0: none are. */
 static uint64_t naive_end_missing(World *w, Naive *naive, uint64_t time)
 {
         uint64_t missing = 0;
@@ -575,7 +579,7 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
         g_array_append_val(naive->rundowns, rundown);
 }
 
-/* A process gap is reported: that explains what was inferred of the time. */
+/* A reported process gap explains conclusions about the same time: drops them. */
 static void explain(Naive *naive, uint64_t begin, uint64_t end)
 {
         const Span span = {begin, end, 0};
@@ -634,7 +638,7 @@ static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
         g_array_append_val(naive->rundowns, deferred);
 }
 
-/* Until when it has its pid. */
+/* The end of its pid: the begin of the next process with it. */
 static uint64_t successor_begin(const World *w, const Naive *naive)
 {
         guint i;
@@ -668,7 +672,7 @@ void naive_report_gap(World *w, ProcessKey key, uint64_t begin, uint64_t end)
         }
 }
 
-/* No room: who is in the way of what is new is gone all the same. */
+/* No room for the event: bodies that overlap the new one end nevertheless. */
 void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *incoming, uint64_t time)
 {
         guint i;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Naive model: the rules of life, death and confidence by the dumbest means, arrays that are
- * searched from end to end
- */
+/* Naive model: the rules of lifetimes and confidence, by linear searches in arrays */
 
 #include "tracker/answer.h"
 
@@ -12,21 +9,21 @@ typedef struct World World;
 
 enum { N_STREAMS = 3, N_KEYS = 3 };
 
-/* The processes, and the trace that a stream is of. */
+/* The processes, and a stream's trace. */
 extern const ProcessKey KEYS[N_KEYS];
 extern const unsigned STREAM_TRACE[N_STREAMS];
 
 typedef struct NaiveBody {
-        uint32_t name, id; /* of the method; an id can be given again */
+        uint32_t name, id; /* of the method; ids are reused */
         uint64_t start;
         uint32_t size; /* 0: not known */
         uint64_t since, until;
-        uint64_t seen;   /* by the event that made it known */
-        GArray *sighted; /* or NULL: by later ones */
+        uint64_t seen;   /* time of the event that made it known */
+        GArray *sighted; /* or NULL: times of later events */
         BodyEnd end;
         BodySource source;
         bool is_jitted;
-        unsigned module; /* life of a module, from 1 */
+        unsigned module; /* number of the module's life, from 1 */
 } NaiveBody;
 
 typedef struct NaiveModule {
@@ -54,11 +51,12 @@ typedef struct Naive {
         bool is_from_start, is_dropped;
         uint64_t begin, exit, rundown_begin, refused_since;
         GArray *reported;    /* of Span: process gaps */
-        uint64_t open_gap;   /* begin of a reported one without an end; 0: none */
-        Span deferred;       /* the last rundown in that gap; begin 0: none */
+        uint64_t open_gap;   /* begin of a reported gap without an end; 0: none */
+        Span deferred;       /* last rundown in that gap; begin 0: none */
         GArray *inferred;    /* of Span: process gaps, from rundowns */
-        Span inference[2];   /* from the last one, by what it has and lacks; begin 0: none */
-        GArray *unannounced; /* of NaiveUnannounced: jitted bodies that it made known */
+        Span inference[2];   /* conclusions of the last rundown, by its rows and by missing rows;
+                                begin 0: none */
+        GArray *unannounced; /* of NaiveUnannounced: jitted bodies first seen in the rundown */
         bool has_trace[2];
         GPtrArray *bodies; /* owned NaiveBodies */
         GArray *modules, *rundowns;
@@ -71,7 +69,7 @@ typedef struct NaiveStream {
 
 #define BODY(naive, i) ((NaiveBody *)(naive)->bodies->pdata[i])
 
-/* Asked of each body again and again: calls would take a third of the time. */
+/* Inline, because calls would take a third of the time. */
 static inline uint64_t naive_extent(const NaiveBody *body)
 {
         return MAX(body->size, 1);
@@ -102,9 +100,9 @@ typedef struct Expected {
         unsigned n_bodies;
 } Expected;
 
-/* The last body there that ended by then, or NULL. */
+/* The last body at the address that ended by TIME, or NULL. */
 const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time);
-/* True if events of it may be missing in [begin, end]. */
+/* True if its events may be missing in [begin, end]. */
 bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end);
 void naive_free(gpointer naive);
 Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time);
@@ -120,7 +118,7 @@ void naive_module_end(Naive *naive, unsigned module, uint64_t time);
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time);
 void naive_rundown_begin(Naive *naive, uint64_t time);
 void naive_rundown_end(World *w, Naive *naive, uint64_t time);
-/* A process gap [begin, end) is reported; end BODY_FOREVER: it goes on. */
+/* Reports a process gap [begin, end); end BODY_FOREVER: the gap continues. */
 void naive_report_gap(World *w, ProcessKey key, uint64_t begin, uint64_t end);
 void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *incoming, uint64_t time);
 void naive_expect(const World *w, const Question *question, Expected *e);

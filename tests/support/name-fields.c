@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Names methods for the tests that are no C programs: reads a namespace, a name and a signature,
- * each ended by a NUL, and writes the name in each style, each ended by a NUL; and so on until its
- * input ends.
+ * Names methods for tests that are not written in C: reads a namespace, a name and a signature,
+ * each ended by a NUL, and writes the name in each style, each ended by a NUL; repeats until end of
+ * file.
  */
 
 #include "names/name.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL at the end of the input. The caller owns the line. */
+/* NULL: end of file. The caller owns the line. */
 static char *field_read(void)
 {
         char *field = NULL;

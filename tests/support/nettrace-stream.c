@@ -44,7 +44,7 @@ void nettrace_put_text(GByteArray *out, const char *text)
         nettrace_put_bytes(out, text, strlen(text));
 }
 
-/* An object of version 4; with a size if it is a block. */
+/* Writes an object of version 4; with a size if it is a block. */
 static void put_object(GByteArray *out, const char *name, const GByteArray *content, bool is_block)
 {
         nettrace_put(out, 0x010505, 3);
@@ -93,7 +93,7 @@ static void put_realtime(GByteArray *out)
                 nettrace_put(out, TIME[i], 2);
 }
 
-/* The head, and the trace's object. */
+/* Writes the header and the trace's object. */
 GByteArray *nettrace_stream_new(unsigned version)
 {
         GByteArray *out = g_byte_array_new(), *trace = g_byte_array_new();
@@ -137,7 +137,7 @@ GByteArray *nettrace_block_new(bool is_compressed)
         return block;
 }
 
-/* Id 1 is 160/0 of the runtime, id 2 another provider's, id 3 a sample. */
+/* Id 1 is 160/0 of the runtime, id 2 an event of another provider, id 3 a sample. */
 void nettrace_put_metadata(GByteArray *out, unsigned version)
 {
         static const struct {
@@ -235,7 +235,7 @@ void nettrace_put_point(GByteArray *out, unsigned version, uint64_t time, uint32
         nettrace_put_block(out, version, NETTRACE_BLOCK_SEQUENCE_POINT, block);
 }
 
-/* Version 6 has indexes of threads instead of their ids. */
+/* Version 6 refers to threads by index, not by id. */
 void nettrace_put_threads(GByteArray *out, unsigned version, const uint64_t *indexes, unsigned n)
 {
         GByteArray *block;

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Nettrace streams for tests, made byte by byte as NetTraceFormat_v5.md and NetTraceFormat.md of
- * microsoft/perfview describe them
+ * Nettrace streams for tests, built byte by byte after NetTraceFormat_v5.md and NetTraceFormat.md
+ * of microsoft/perfview
  *
- * Their events are R2RGetEntryPointStart (160/0), which has 10 bytes: the MethodID names the event.
+ * The events are R2RGetEntryPointStart (160/0) with 10 bytes; the MethodID identifies the event.
  * VERSION is 4 or 6.
  */
 
@@ -13,12 +13,13 @@
 
 enum {
         NETTRACE_TEST_PID = 4711,
-        NETTRACE_TEST_BEGIN = 1000, /* of the session, ns */
+        NETTRACE_TEST_BEGIN = 1000, /* begin of the session, ns */
         NETTRACE_TEST_PAYLOAD = 10,
-        NETTRACE_TEST_FLAGS = 0x87, /* of a compressed header: all but the stack, not sorted */
+        NETTRACE_TEST_FLAGS =
+                0x87, /* flags of a compressed header: everything but the stack; unsorted */
 };
 
-/* One event in a block of its own. */
+/* An event in a block of its own. */
 typedef struct NettraceTestEvent {
         uint32_t id;
         uint32_t sequence;
@@ -32,7 +33,7 @@ typedef struct NettraceTestPoint {
         uint32_t sequence;
 } NettraceTestPoint;
 
-/* N bytes of a number, little-endian. */
+/* Appends N bytes of a number, little-endian. */
 void nettrace_put(GByteArray *out, uint64_t value, unsigned n);
 void nettrace_put_bytes(GByteArray *out, const void *bytes, size_t n);
 void nettrace_put_varint(GByteArray *out, uint64_t value);
@@ -40,14 +41,17 @@ void nettrace_put_text(GByteArray *out, const char *text);
 /* Takes over CONTENT. */
 void nettrace_put_block(GByteArray *out, unsigned version, NettraceBlockKind kind,
                         GByteArray *content);
-/* The head, and the header. Owned by the caller. */
+/* Writes both headers. The caller owns the stream. */
 GByteArray *nettrace_stream_new(unsigned version);
 void nettrace_stream_end(GByteArray *out, unsigned version);
-/* The begin of a block of events. */
+/* Begins a block of events. */
 GByteArray *nettrace_block_new(bool is_compressed);
-/* Id 1 is 160/0 of the runtime, id 2 another provider's, id 3 a sample of the runtime's sampler. */
+/*
+ * Id 1 is 160/0 of the runtime, id 2 an event of another provider, id 3 a sample of the runtime's
+ * sampler.
+ */
 void nettrace_put_metadata(GByteArray *out, unsigned version);
-/* An event in a block; steps are differences to the one before. */
+/* Appends an event; steps are differences to the previous event. */
 void nettrace_put_event(GByteArray *block, uint32_t id, uint32_t sequence_step, uint64_t thread,
                         uint64_t time_step, bool is_sorted, uint64_t value);
 void nettrace_put_one(GByteArray *out, unsigned version, const NettraceTestEvent *one);

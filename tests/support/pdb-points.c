@@ -2,8 +2,8 @@
 
 /*
  * Prints the sequence points of portable PDBs, and of PDBs embedded in assemblies: FILE METHOD IL
- * LINE COLUMN END-LINE END-COLUMN DOCUMENT, or FILE METHOD IL hidden. With --quiet it only reads
- * them, and prints how many there are.
+ * LINE COLUMN END-LINE END-COLUMN DOCUMENT, or FILE METHOD IL hidden. With --quiet, only reads
+ * them, and prints their number.
  */
 
 #include "pdb/debug-directory.h"
@@ -51,7 +51,7 @@ static unsigned long print_points(const Pdb *pdb, const char *name)
         return n_points;
 }
 
-/* The PDB of the file, from the heap; NULL: there is none. */
+/* Reads the file's PDB, on the heap; NULL: none. */
 static uint8_t *read_pdb(int fd, size_t *ret_n)
 {
         const char *reason;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * A profile as folded stacks, for tests that look into it
- */
+/* Writes a profile as folded stacks, for tests that check its contents */
 
 #include "profile/profile.h"
 
-/* Writes to PATH, whatever its ending is; "-" for stdout. */
+/* Writes to PATH, with any extension; "-": stdout. */
 bool profile_write_folded(const Profile *profile, const char *path, bool annotate,
                           GError **reterr_error);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * A precompiled image that is built here: four functions, and what a reader has to pass on the way
- */
+/* A precompiled image built in memory: four functions, and all tables on a reader's way to them */
 
 #include "perf/r2r-image.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the parts of the built image are in the file. */
+/* Offsets of the image's parts in the file. */
 enum {
         COFF = 0x80,
         OPTIONAL = COFF + 24,
@@ -25,12 +23,12 @@ enum {
         R2R = TEXT + 0x50,
         TABLE = TEXT + 0x100,
         CODE = TEXT + 0x200,
-        /* and how much later, once mapped */
+        /* addresses once mapped */
         TEXT_RVA = 0x10000 + TEXT,
         DATA_RVA = 0x20000 + DATA,
 };
 
-/* The RVA of what is at AT in the first section, which has the code. */
+/* The RVA of offset AT in the first section, which has the code. */
 #define RVA(at) ((uint32_t)((at)-TEXT + TEXT_RVA))
 
 enum {
@@ -39,7 +37,7 @@ enum {
 
 extern const R2RFunction IMAGE_FUNCTIONS[N_FUNCTIONS];
 
-/* Into N_IMAGE bytes. */
+/* Writes N_IMAGE bytes. */
 void image_build(uint8_t *bytes);
 
 void image_put16(uint8_t *bytes, size_t at, uint16_t value);

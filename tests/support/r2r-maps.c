@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * r2r-maps FILE...: the map of each method that is precompiled in an image, a line each
+ * r2r-maps FILE...: the map of each precompiled method of an image, one on a line
  *
  * RVA, bytes, token ("-" for an instance of a generic method, "resume" for a stub that continues a
- * variant), and "NATIVE:IL ...", native in hex. Then a line of sums.
+ * variant), and "NATIVE:IL ...", native in hex. The last line has the sums.
  */
 
 #include "metadata/r2r-code.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Methods are in the table by their number; the largest assemblies have some 50,000. */
+/* Limit of methods' numbers in the table; the largest assemblies have about 50,000. */
 #define MAX_RID (1u << 20)
 
 static void print_map(const R2RMap *map)
@@ -52,7 +52,7 @@ static int print_image(const char *path, const R2RCode *code)
                 }
                 n_maps++;
                 printf("%x\t%u\t", method.begin, method.end - method.begin);
-                /* The variant of an async method is in the table of instances. */
+                /* Async variants are not in the table of methods, but of instances. */
                 if (!r2r_code_origin(code, i, &origin))
                         origin.kind = R2R_KIND_METHOD;
                 if (origin.kind == R2R_KIND_VARIANT)

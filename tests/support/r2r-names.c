@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * r2r-names FILE...: the name of each method that is precompiled in an image, a line each
+ * r2r-names FILE...: the name of each precompiled method of an image, one on a line
  *
  * RVA, bytes, token, the three texts of the runtime's events, the type arguments, and the path of
- * the assembly, with tabs between them; a method without a name has only the first two.
+ * the assembly, separated by tabs; for a method without a name, only the first two.
  */
 
 #include "lines/image-names.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Raw names: pieces that the runtime's names of methods are made of, and what looks like them
- */
+/* Raw names: pieces of the runtime's names of methods, and similar texts */
 
 #include <glib.h>
 
@@ -18,10 +16,10 @@ typedef enum RawPlace {
 /* The I-th piece of a place; NULL past the last. */
 const char *raw_piece(RawPlace place, size_t i);
 const char *raw_token(GRand *random, RawPlace place);
-/* N of them in a row. Owned by the caller. */
+/* N random pieces in a row. Owned by the caller. */
 GString *raw_tokens(GRand *random, RawPlace place, int n);
 
-/* As a runtime would write it, of few names, so that they come again. Owned by the caller. */
+/* A path in the runtime's spelling, of few names, so that names repeat. Owned by the caller. */
 char *raw_path(GRand *random);
 char *raw_method(GRand *random);
 char *raw_arguments(GRand *random);

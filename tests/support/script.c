@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Traces of 10 streams: 0 to 3 of uid 1000, 4 of uid 2000, 5 of the buffers of process 100, 6 of
- * process 100, of which its feeder knows that it is of uid 1000.
+ * Traces of 10 streams each: 0 to 3 of uid 1000; 4 of uid 2000; 5 in buffers of process 100; 6 of
+ * process 100, whose feeder knows that its uid is 1000.
  */
 enum { N_STREAMS = 70, OTHER_TRACE = 4, PROCESS_TRACE = 5, OWNED_TRACE = 6 };
 enum { N_OWNED = 4096 };
@@ -16,7 +16,7 @@ enum { N_OWNED = 4096 };
 typedef struct Script {
         Tracker *tracker;
         TrackerStream *streams[N_STREAMS];
-        GPtrArray *values; /* owned bytes of the record that is being put together */
+        GPtrArray *values; /* owned bytes of the record in progress */
         const char *line;
 } Script;
 
@@ -77,7 +77,7 @@ static void set_array(const Script *script, Value *value, unsigned size, const c
         }
 }
 
-/* "ID/MODULE/TOKEN/FLAGS/ELEMENT[/ARGUMENT...],..." as a BulkType has them. */
+/* Parses "ID/MODULE/TOKEN/FLAGS/ELEMENT[/ARGUMENT...],..." into the form of BulkType. */
 static void set_types(const Script *script, Value *value, const char *text)
 {
         static const uint8_t SIZES[] = {8, 8, 4, 4, 1};
@@ -206,9 +206,9 @@ static void run_question(Script *script, char **words)
         ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);
 }
 
-/* The programs that the host knows, by pid. */
+/* The host's programs, by pid. */
 static struct {
-        uint32_t uid; /* 0: there is none */
+        uint32_t uid; /* 0: no such program */
         uint64_t start;
 } owners[N_OWNED];
 
@@ -251,12 +251,12 @@ static uint64_t start_time(void *data, int32_t pid)
         return started;
 }
 
-/* By the feeder of the stream's trace. */
+/* The feeder of the stream's trace reports that the stream is quiet. */
 static void run_quiet(const Script *script, TrackerStream *stream, uint64_t time)
 {
         g_autoptr(GPtrArray) streams = g_ptr_array_new();
 
-        g_ptr_array_add(streams, NULL); /* one that was closed */
+        g_ptr_array_add(streams, NULL); /* a closed stream */
         g_ptr_array_add(streams, stream);
         tracker_apply_quiet(script->tracker, streams, (int64_t)time);
 }

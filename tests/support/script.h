@@ -21,9 +21,9 @@
 
 #include "tracker/answer.h"
 
-/* Runs SCRIPT on a new tracker; check assertions fail with the line in question. */
+/* Runs SCRIPT on a new tracker; failures name the line. */
 void script_run(const char *script);
-/* The same. The caller owns the tracker. */
+/* Runs SCRIPT. The caller owns the tracker. */
 Tracker *script_tracker(const char *script);
-/* Continues in TRACKER, with its streams where they were. */
+/* Continues in TRACKER, with its open streams. */
 void script_go_on(Tracker *tracker, const char *script);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * check writes to a file where each assertion is that holds, to report after which one a test
- * crashed. Some tests make millions: it took more than half of their time.
+ * Without it, check writes the place of each passed assertion to a file, to report the last one
+ * before a crash. Some tests have millions of assertions: that took more than half of their time.
  */
 #define _mark_point(file, line) ((void)0)
 
@@ -23,5 +23,8 @@ enum { SUITE_IS_SANITIZED = false };
 
 Suite *suite_new(void);
 
-/* All rounds of a random test: by `tests/all --full`, but for the sanitizers, which are slow. */
+/*
+ * True if random tests run all rounds: in `tests/all --full`, except with sanitizers, which are
+ * slow.
+ */
 bool suite_has_all_rounds(void);

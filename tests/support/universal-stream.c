@@ -7,13 +7,13 @@
 
 enum {
         VERSION = 6,
-        ALL_FLAGS = 0xdf, /* as the recorder has them: all but related activities, sorted */
+        ALL_FLAGS = 0xdf, /* the recorder's flags: all but related activities; sorted */
         TYPE_NUMBER = 21,
         TYPE_TEXT = 23,
         OPTIONAL_VERSION = 9,
 };
 
-/* Rows of metadata: their id is their number, from 1. */
+/* Rows of metadata; their ids are their numbers, from 1. */
 static const struct {
         const char *provider, *name;
         uint32_t id;
@@ -34,7 +34,7 @@ static const struct {
          4,
          {"Id", "MappingId", "StartAddress", "EndAddress", "Name"},
          0},
-        /* What is not known: a version, an event, an order of fields. */
+        /* Unknown rows: a version, an event, an order of fields. */
         {"Universal.System", "ProcessCreate", 1, {"NamespaceId", "Name", "NamespaceName"}, 1},
         {"Universal.Events", "page-fault", 3, {"Value"}, 0},
         {"Universal.System",
@@ -78,7 +78,7 @@ static void put_rows(GByteArray *out)
         nettrace_put_block(out, VERSION, NETTRACE_BLOCK_METADATA, block);
 }
 
-/* Two threads: index 1 is 5/6, index 2 is a CPU without work. */
+/* Two threads: index 1 is 5/6, index 2 is an idle CPU. */
 static void put_threads(GByteArray *out)
 {
         static const unsigned THREADS[][3] = {{1, 5, 6}, {2, 0, 0}};

@@ -3,10 +3,10 @@
 
 #define BASE UINT64_C(0x7f1234560ff0)
 
-/* The stream that is later than the others where some events come late. */
+/* The stream of late events. */
 enum { LATE_STREAM = 1 };
 
-/* Module ids, and the files that they may have, from 1 on; 0: no module. */
+/* Module ids, and numbers of their files, from 1; 0: no module. */
 enum { N_MODULES = 5, N_PATHS = 3 };
 
 #define LOAD          "DotNETRuntime:MethodLoadVerbose_V2"
@@ -20,7 +20,7 @@ enum { N_MODULES = 5, N_PATHS = 3 };
 #define ROW           "DotNETRuntimeRundown:MethodDCEndVerbose_V2"
 #define COMPLETE      "DotNETRuntimeRundown:DCEndComplete_V1"
 
-/* A stream that is not the late one. */
+/* A stream except the late one. */
 static unsigned pick_stream(World *w)
 {
         if (world_chance(w, w->mix->trace_percent))
@@ -35,7 +35,7 @@ static uint64_t tick(World *w)
         return w->now;
 }
 
-/* A time that the late stream does not have yet; most often it stays late by far. */
+/* A time that the late stream has not reached; usually it stays far behind. */
 static uint64_t late_time(World *w, unsigned k)
 {
         const Naive *naive = naive_newest_life(w, KEYS[k]);
@@ -45,13 +45,13 @@ static uint64_t late_time(World *w, unsigned k)
                 time += world_below(w, w->now - time + 1);
         else
                 time += world_below(w, 5);
-        /* No more events come of a generation that was dropped. */
+        /* A dropped generation gets no more events. */
         if (w->mix->budget && naive)
                 time = MAX(time, naive->begin);
         return MIN(time, w->now);
 }
 
-/* When an event comes, and on which stream. */
+/* The time and stream of an event. */
 typedef struct Moment {
         unsigned stream;
         uint64_t time;
@@ -78,7 +78,7 @@ static const NaiveBody *pick_body(World *w, const Naive *naive, bool is_living)
         return NULL;
 }
 
-/* One that was there then, if such a one is found soon; else one of another time. */
+/* A random body that exists at TIME, if a few tries find one; else a body of another time. */
 static const NaiveBody *pick_body_at(World *w, const Naive *naive, uint64_t time)
 {
         const NaiveBody *body = NULL;
@@ -113,7 +113,7 @@ static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
         return body;
 }
 
-/* What an event of another kind says of a known body. */
+/* An event of another kind about a known body. */
 static NaiveBody mention(World *w, const NaiveBody *body, BodySource source)
 {
         NaiveBody incoming = {.name = body->name,
@@ -126,7 +126,7 @@ static NaiveBody mention(World *w, const NaiveBody *body, BodySource source)
         if (!incoming.size && !world_chance(w, 30))
                 incoming.size = 1 + (uint32_t)world_below(w, w->mix->max_size);
         else if (world_chance(w, 2))
-                incoming.size++; /* then it is another one */
+                incoming.size++; /* a different size makes another body */
         return incoming;
 }
 
@@ -144,7 +144,7 @@ static void do_fresh(World *w, unsigned k, const char *event, BodySource source)
         world_emit(w, moment.stream, event, k, &body, module, 0, moment.time);
 }
 
-/* Something about a body that is known: alive, or gone; in a mix with late ones maybe late. */
+/* Emits an event about a known body, alive or dead; perhaps late, if the mix has late events. */
 static void do_known(World *w, unsigned k, const char *event, BodySource source, bool is_living)
 {
         const Naive *naive = naive_newest_life(w, KEYS[k]);
@@ -191,7 +191,7 @@ static void do_progress(World *w, unsigned s, uint64_t time)
         stream->progress = MAX(stream->progress, time);
 }
 
-/* A process gap of a known process: it begins, has been, or ends. */
+/* A process gap of a known process begins, is reported as a whole, or ends. */
 static void do_process_gap(World *w)
 {
         ProcessKey key = KEYS[world_below(w, N_KEYS)];
@@ -215,7 +215,7 @@ static void do_process_gap(World *w)
 
 static void do_lookups(World *w, unsigned n);
 
-/* The feeder of the other stream of that trace reports that nothing comes of unfed stream S. */
+/* The feeder of the other stream of that trace reports unfed stream S as quiet. */
 static void do_quiet(World *w, unsigned s)
 {
         g_autoptr(GPtrArray) others = g_ptr_array_new();
@@ -235,7 +235,7 @@ static void do_quiet(World *w, unsigned s)
         }
 }
 
-/* A feeder goes, with or without a word, and comes again. */
+/* A feeder disconnects, orderly or not, and reconnects. */
 static void do_away(World *w)
 {
         unsigned s = (unsigned)world_below(w, N_STREAMS);
@@ -270,7 +270,7 @@ static void do_module(World *w, unsigned k)
                 world_emit(w, moment.stream, MODULE_UNLOAD, k, NULL, id, 0, moment.time);
 }
 
-/* An exit, and the pid for another program: at once, later, or without a word. */
+/* An exit, then another program with the pid: at once, later, or without an exit event. */
 static void do_life(World *w, unsigned k)
 {
         if (world_chance(w, 60))
@@ -279,7 +279,7 @@ static void do_life(World *w, unsigned k)
                 w->now += world_below(w, 2) ? 2 * SECOND : 10;
         if (world_chance(w, 50))
                 world_emit(w, pick_stream(w), START, k, NULL, 0, 0, tick(w));
-        /* Two sessions give one start two times. */
+        /* Two sessions report one start twice. */
         if (world_chance(w, w->mix->trace_percent))
                 world_emit(w, 2, START, k, NULL, 0, 0, tick(w));
 }
@@ -320,7 +320,7 @@ static void do_rundown_bound(World *w, unsigned k, const char *event)
         world_emit(w, moment.stream, event, k, NULL, 0, 0, moment.time);
 }
 
-/* A rundown: of most that lives and some that nobody knew, with what happens meanwhile. */
+/* A rundown of most living bodies and of some unknown ones, with other events in between. */
 static void do_rundown(World *w, unsigned k)
 {
         const Naive *naive = naive_newest_life(w, KEYS[k]);

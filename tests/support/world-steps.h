@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * World steps: what may happen in a world, drawn step by step
- */
+/* World steps: random steps of a world */
 
 #include "support/world.h"
 
 /*
- * Makes a tracker and streams. MIX, DRAW and N_ANSWERS are set, LOG may be, and all else is zero.
+ * Makes a tracker and streams. The caller has set MIX, DRAW and N_ANSWERS, perhaps LOG, and zeroed
+ * the rest.
  */
 void world_begin(World *w);
-/* Something happens by the chances of the mix, and some questions are asked. */
+/* Takes one random step of the mix, and asks some questions. */
 void world_step(World *w);
-/* The failure stays. */
+/* Keeps the failure. */
 void world_end(World *w);

@@ -67,7 +67,7 @@ static GPtrArray *image_of(const Tracker *tracker)
         return pieces;
 }
 
-/* The tracker of an image; NULL if it is refused. */
+/* Makes a tracker from an image; NULL: refused. */
 static Tracker *tracker_of(const GPtrArray *pieces, size_t budget)
 {
         Tracker *tracker = tracker_new();
@@ -105,7 +105,7 @@ void world_restart(World *w)
         unsigned s;
         guint i, k;
 
-        /* Batches are not in images: there is none under way. */
+        /* Images do not contain batches in progress. */
         world_log(w, "commit\n# restart\n");
         tracker_commit(w->tracker);
         w->batch++;
@@ -193,7 +193,7 @@ void world_ask(World *w, const Question *question)
         answer_clear(&answer);
 }
 
-/* By this a body is found in the real list, whatever the record at hand has just done to it. */
+/* Identifies a body in the real list, whatever the present record has changed. */
 static gpointer body_key(uint32_t name, uint64_t seen)
 {
         return GSIZE_TO_POINTER((gsize)name << 40 | seen);
@@ -204,7 +204,7 @@ static guint count_of(GHashTable *counts, gpointer key)
         return GPOINTER_TO_UINT(g_hash_table_lookup(counts, key));
 }
 
-/* Observes which bodies were evicted: only dead ones may be. */
+/* Observes which bodies were evicted: only dead ones are allowed. */
 static void observe_forgetting(World *w, Naive *naive)
 {
         g_autoptr(GHashTable) there = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -222,7 +222,7 @@ static void observe_forgetting(World *w, Naive *naive)
                 key = body_key(body_number(naive->real, body), body_seen(body));
                 g_hash_table_insert(there, key, GUINT_TO_POINTER(count_of(there, key) + 1));
         }
-        /* If two are alike, the one that must be there is there. */
+        /* Of two equal bodies, the one that must exist exists. */
         for (pass = 0; pass < 2; pass++)
                 for (i = naive->bodies->len; i-- > 0;) {
                         const NaiveBody *body = BODY(naive, i);
@@ -273,7 +273,7 @@ static void observe_budget(World *w)
         }
 }
 
-/* What was on its way while the stream's feeder was away is lost. */
+/* Events sent while the stream's feeder was away are lost. */
 void world_resume(World *w, unsigned s, uint64_t time)
 {
         NaiveStream *stream = &w->naive_streams[s];
@@ -284,7 +284,7 @@ void world_resume(World *w, unsigned s, uint64_t time)
         stream->is_away = false;
 }
 
-/* The life that an event belongs to. */
+/* The generation that an event belongs to. */
 static Naive *naive_life(World *w, unsigned s, const Record *record)
 {
         Naive *naive = naive_newest_life(w, record->process), *older;
@@ -321,8 +321,8 @@ static void put_text(Record *record, FieldName name, const char *text)
 }
 
 /*
- * Applies a record of an event that is about BODY or MODULE or neither to the tracker and, if the
- * stream did not have it yet, to the naive model.
+ * Applies a record about BODY, MODULE or neither to the tracker, and to the naive model unless the
+ * stream has had it.
  */
 void world_emit(World *w, unsigned s, const char *event, unsigned k, const NaiveBody *body,
                 uint64_t module, unsigned path, uint64_t time)

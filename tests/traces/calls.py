@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls of the daemon's JSON protocol on one connection, and the very texts of what it replies. Tests of
-what a daemon knows ask it so: the client costs more than the answers, above all with sanitizers."""
+"""Calls of the daemon's JSON protocol on one connection, and the unparsed replies. For tests of a daemon's state,
+because the client takes more time than the answers, above all with sanitizers."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ class Calls:
 
     def __init__(self, connection):
         self.socket = connection
-        # Whole replies that were not asked for yet, and what came after them.
+        # Unread complete replies, and the bytes after them.
         self.replies, self.input = collections.deque(), b''
 
     def __enter__(self):
@@ -36,14 +36,14 @@ class Calls:
                               'more': more}).encode() + b'\0')
 
     def raw_reply(self):
-        """The bytes of the next reply, None at the end."""
+        """The bytes of the next reply; None: end of file."""
         if self.replies:
             return self.replies.popleft()
         parts = [self.input]
         while b'\0' not in parts[-1]:
             try:
                 data = self.socket.recv(1 << 20)
-            except ConnectionResetError:  # it hung up, with calls of ours unread
+            except ConnectionResetError:  # it disconnected before it read our calls
                 data = b''
             if not data:
                 self.input = b''.join(parts)
@@ -63,7 +63,7 @@ class Calls:
         return self.raw_reply()
 
     def rows(self, method, member, **parameters):
-        """The rows of a list, a text each: what `clrsym --json` prints of it."""
+        """The rows of a list as texts, as `clrsym --json` prints them."""
         self.call(method, more=True, **parameters)
         rows, is_last = [], False
         while not is_last:
@@ -83,14 +83,14 @@ class Calls:
         return rows
 
     def answers(self, probes):
-        """To rows of probes.tsv, a text each, without the epochs: those are of one daemon."""
+        """Answers to rows of probes.tsv, as texts without the epochs, which differ by daemon."""
         return [re.sub(r',"epoch":\d+\}$', '}', answer)
                 for queries in batches(probes)
                 for answer in self.rows('Resolve', 'answers', queries=queries)]
 
 
 def batches(probes, n=BATCH):
-    """The queries of rows of probes.tsv, N a call."""
+    """Queries for rows of probes.tsv, N in each call."""
     queries = [{'pid': int(row['pid']), 'pid_ns': int(row['pid_ns']), 'addr': row['addr'],
                 'time': int(row['time_ns'])} for row in probes]
     return [queries[at:at + n] for at in range(0, len(queries), n)]

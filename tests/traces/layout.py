@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The runtime's events as this test suite understands them.
+"""The layout of the runtime's events, for tests.
 
-A second transcription of the runtime's manifest, made apart from the table in src/core/event.c and
-read by nothing but tests: the two must agree on every byte of the recorded traces. Fields stand in
-manifest order. Types: u8 .. u64, bool (4 bytes), guid, W (UTF-16LE up to NUL), A (8 bit up to NUL),
-i32[COUNT], u32[COUNT], u64[COUNT] with the name of the field that counts; type[COUNT]: rows of
-TYPE, each with its name and its type arguments.
-"""
+It was transcribed from the runtime's manifest a second time, independently of src/event/event.c; only tests read
+it. Both must agree on every byte of the recorded traces. Fields are in manifest order. Types: u8 .. u64, bool (4
+bytes), guid, W (UTF-16LE up to NUL), A (8 bit up to NUL), i32[COUNT], u32[COUNT], u64[COUNT] with the name of the
+field that counts; type[COUNT]: rows of TYPE, each with its name and its type arguments."""
 
 import struct
 import uuid
@@ -39,7 +37,7 @@ JITTING = 'MethodID u64, ModuleID u64, MethodToken u32, MethodILSize u32'
 
 
 def triple(*subjects):
-    """The three name fields of each method that an inlining or tail call event is about."""
+    """The three name fields of each method in an event of inlining or a tail call."""
     return ', '.join(f'{subject}Namespace W, {subject}Name W, {subject}NameSignature W'
                      for subject in subjects)
 
@@ -49,7 +47,7 @@ TAIL_CALL = triple('MethodBeingCompiled', 'Caller', 'Callee')
 
 
 def versions(name, *parts):
-    """NAME, NAME_V1 ...: each version appends one part to the one before."""
+    """NAME, NAME_V1 ...: each version appends one part to the previous one."""
     return {(f'{name}_V{i}' if i else name): ', '.join(parts[:i + 1])
             for i in range(len(parts))}
 
@@ -135,7 +133,7 @@ def parse_fields(text):
     return [tuple(field.split()) for field in text.split(',') if field.strip()]
 
 
-# LTTng event name -> [(field name, type)]: every event that clrsym has a row for, and no other.
+# LTTng event name -> [(field name, type)]: exactly the events with a row in clrsym.
 LAYOUT = {f'{provider}:{name}': parse_fields(fields)
           for provider, rows in (('DotNETRuntime', DOTNET_RUNTIME),
                                  ('DotNETRuntimeRundown', DOTNET_RUNTIME_RUNDOWN),
@@ -153,7 +151,7 @@ def hexadecimal(number):
 
 
 def shown(kind, number):
-    """A number as `sink.clrsym.dump` shows it: 64 bits as hexadecimal text, others as they are."""
+    """A number as `sink.clrsym.dump` prints it: 64 bits as hexadecimal text, others unchanged."""
     return hexadecimal(number) if kind == 'u64' else number
 
 
@@ -176,7 +174,7 @@ def unpack_type(take, take_wide):
 
 
 def unpack_blob(event_name, blob):
-    """All fields of a packed event. Raises ValueError if the bytes are not exactly used up."""
+    """All fields of a packed event. Raises ValueError if the bytes are too few or too many."""
     fields, position = {}, 0
 
     def take(size):
@@ -188,7 +186,7 @@ def unpack_blob(event_name, blob):
 
     def take_wide():
         end = blob.find(b'\0\0', position)
-        while end >= 0 and (end - position) % 2:  # of two units
+        while end >= 0 and (end - position) % 2:  # of two code units
             end = blob.find(b'\0\0', end + 1)
         if end < 0:
             end = len(blob) - (len(blob) - position) % 2

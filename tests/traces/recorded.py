@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The recorded traces, the programs under test, and TAP output. Shared by the tests that read them.
+"""The recorded traces, the programs under test, and TAP output, for all tests that read traces.
 
-Every test is called with the paths of the built `clrsym`, `clrsymd` and the directory of the built
-babeltrace2 plugin.
-"""
+Each test gets the paths of the built `clrsym`, `clrsymd` and the directory of the built babeltrace2 plugin."""
 
 import argparse
 import collections
@@ -21,26 +19,26 @@ import tarfile
 import tempfile
 import time
 
-# Texts of events of later versions, whose dump is newer than the stored ones.
+# Texts of events of later versions: the stored dumps are older than their support.
 LATER_TEXT = re.compile(r'"(?:ModuleLoad|MethodLoadVerbose|ModuleDCEnd)_V3\.')
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 NAMES = sorted(entry.name for entry in DATA.iterdir() if entry.is_dir())
-# Cannot be attributed to processes: every program refuses it.
+# Its events do not name their processes: every program refuses it.
 REFUSED = 'noctx'
 GOOD = [name for name in NAMES if name != REFUSED]
-# Has 195,583 of the 480,000 events, and no kind of event that others lack.
+# It has 195,583 of the 480,000 events, but only kinds of events that other traces have, too.
 LARGEST = 'perf'
-# `tests/all --full` also repeats what differs by the version of .NET, or by size.
+# `tests/all --full` repeats tests with all versions of .NET, and with the largest trace.
 IS_FULL = bool(os.environ.get('CLRSYM_TEST_FULL'))
-# The tests that read all traces read the largest in `tests/all --full` only; others are for that trace alone.
+# Tests that read all traces read the largest in `tests/all --full` only; some tests read only that one.
 USUAL = NAMES if IS_FULL else [name for name in NAMES if name != LARGEST]
 TIMEOUT = 300
 
 csv.field_size_limit(1 << 24)
 
-# Whatever started the tests may ignore or block signals (nohup, a shell's background job). The programs
-# under test inherit that, and are stopped by signals.
+# The caller of the tests may ignore or block signals (nohup, a shell's background job). The programs under test
+# inherit that, but need signals to stop.
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
@@ -48,23 +46,23 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
-# The settings of whoever runs the tests are not those of the programs under test.
+# Settings of the caller are not for the programs under test.
 for variable in [name for name in os.environ
                  if name.startswith('CLRSYM_') and not name.startswith('CLRSYM_TEST_')]:
     del os.environ[variable]
 
-# For the programs under test, but not for the test.
+# For the programs under test only.
 if 'CLRSYM_TEST_PRELOAD' in os.environ:
     os.environ['LD_PRELOAD'] = os.environ.pop('CLRSYM_TEST_PRELOAD')
 
 
 def without_later(text):
-    """Without the events of later versions, which clrsym did not read when the dump was stored."""
+    """Removes events of later versions, which clrsym did not support when the dump was stored."""
     return ''.join(line for line in text.splitlines(True) if not LATER_TEXT.search(line))
 
 
 class Tap:
-    """One numbered line a check; the plan comes last, so that a crash in between is seen."""
+    """Prints a numbered line for each check; the plan comes last, so that a crash before it shows."""
 
     def __init__(self):
         self.n = 0
@@ -85,7 +83,7 @@ class Tap:
         return self.check(got == want, name, f'got:  {got!r}', f'want: {want!r}')
 
     def same_rows(self, got, want, name):
-        """Equal as multisets; shows what is missing and what is too much."""
+        """Equal as multisets; prints missing and additional rows."""
         got, want = collections.Counter(got), collections.Counter(want)
         missing, surplus = want - got, got - want
         return self.check(not missing and not surplus, f'{name} ({sum(want.values())} rows)',
@@ -106,10 +104,10 @@ class Tap:
 
 
 class Programs:
-    """The built programs, with an environment that finds the built plugin."""
+    """The built programs, with an environment in which babeltrace2 finds the built plugin."""
 
     def __init__(self, arguments, directory):
-        """In DIRECTORY are the places of a user's own services; in the beginning there are none."""
+        """DIRECTORY has the sockets and files of a user's own services; initially there are none."""
         self.clrsym, self.clrsymd = (os.path.abspath(path) for path in
                                      (arguments.clrsym, arguments.clrsymd))
         self.plugin_dir = os.path.abspath(arguments.plugin_dir)
@@ -120,7 +118,7 @@ class Programs:
                             'CLRSYM_INGEST': os.path.join(directory, 'no-ingest')}
 
     def run(self, command, text=None, **options):
-        """Runs to the end; the result has returncode, and stdout and stderr as text."""
+        """Runs to the end. The result has returncode, stdout and stderr as text."""
         options = {'timeout': TIMEOUT, 'env': self.environment, **options}
         done = subprocess.run([str(word) for word in command], capture_output=True, check=False,
                               input=None if text is None else text.encode(), **options)
@@ -144,14 +142,14 @@ class Programs:
         return self.run(self.feed_command(trace, socket), **options)
 
     def ask(self, source, verb, *arguments, text=None):
-        """One question of `clrsym --json`: a list of the lines it answered."""
+        """The lines of an answer of `clrsym --json`."""
         done = self.run([self.clrsym, verb, *source, '--json', *arguments], text=text)
         if done.returncode != 0 or done.stderr:
             raise RuntimeError(f'clrsym {verb} {source}: exit {done.returncode}: {done.stderr}')
         return done.stdout.splitlines()
 
     def answers(self, source, text):
-        """To `clrsym resolve`, a line each, without the epochs: those are of one daemon."""
+        """Lines of `clrsym resolve`, without the epochs, which differ by daemon."""
         return [re.sub(r',"epoch":\d+\}$', '}', line)
                 for line in self.ask(source, 'resolve', text=text)]
 
@@ -160,10 +158,10 @@ class Programs:
 
 
 class Daemon:
-    """A clrsymd on sockets of its own, stopped at the end of the `with`."""
+    """A clrsymd with its own sockets; the `with` stops it."""
 
     def __init__(self, programs, directory, *options, prefix=()):
-        """PREFIX: a command that runs another."""
+        """PREFIX: a command that runs another command."""
         self.programs = programs
         self.options, self.prefix = options, prefix
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
@@ -197,7 +195,7 @@ class Daemon:
 
 
 class Truth:
-    """What is known about one recorded trace from elsewhere."""
+    """Independent knowledge about one recorded trace."""
 
     def __init__(self, name):
         self.name = name
@@ -206,7 +204,7 @@ class Truth:
         return DATA / self.name / name
 
     def text(self, name):
-        """A file's text, None if this trace has none. The runtime's perf map has broken bytes."""
+        """A file's text; None: this trace has none. The runtime's perf map has invalid UTF-8."""
         if self.path(name + '.xz').exists():
             data = lzma.open(self.path(name + '.xz')).read()
         elif self.path(name).exists():
@@ -221,7 +219,7 @@ class Truth:
                                    quoting=csv.QUOTE_NONE))
 
     def counts(self):
-        """(events, the two figures in brackets)."""
+        """(events, the two numbers in brackets)."""
         lines = [line.split('\t') for line in self.text('counts.tsv').splitlines()]
         counts = {name: int(count) for name, count in lines}
         special = {name: counts.pop(name) for name in list(counts) if name.startswith('(')}
@@ -229,7 +227,7 @@ class Truth:
 
 
 def unpack(directory, names=NAMES):
-    """Unpacks traces; returns name -> the trace's own directory, as lttng made it."""
+    """Unpacks traces; returns name -> the trace's directory, as lttng created it."""
     paths = {}
     for name in names:
         target = pathlib.Path(directory) / name
@@ -240,7 +238,7 @@ def unpack(directory, names=NAMES):
 
 
 def ctf_directories(trace):
-    """The CTF traces below a directory: where a metadata file is."""
+    """The CTF traces below a directory: those with a file metadata."""
     return sorted(path.parent for path in pathlib.Path(trace).rglob('metadata'))
 
 
@@ -249,12 +247,12 @@ def probe_line(row):
 
 
 def says_add_context(message):
-    """The command that fixes a trace without vpid. babeltrace2 breaks lines where it likes."""
+    """True if the message has the command that fixes a trace without vpid. babeltrace2 breaks lines anywhere."""
     return re.search(r'lttng add-context -u .*-t vpid', ' '.join(message.split())) is not None
 
 
 def main(run):
-    """Parses the arguments, and calls RUN with TAP output, programs and a directory to work in."""
+    """Parses the arguments, and calls RUN with TAP output, the programs and a working directory."""
     parser = argparse.ArgumentParser()
     parser.add_argument('clrsym')
     parser.add_argument('clrsymd')
@@ -263,7 +261,7 @@ def main(run):
     arguments = parser.parse_args()
     directory = tempfile.mkdtemp(prefix='clrsym-')
     os.chmod(directory, 0o755)
-    # Sanitized, the largest would take a third of the time.
+    # With sanitizers, the largest trace would take a third of the time.
     names = [name for name in USUAL if name != LARGEST or 'LD_PRELOAD' not in os.environ]
     tap = Tap()
     try:

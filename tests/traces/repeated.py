@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Something that a test does all the time, beside what it waits for."""
+"""Repeats a step in the background while a test waits."""
 
 import threading
 

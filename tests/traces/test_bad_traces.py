@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file that is not a trace, a trace without .NET, a damaged trace: exit 1, and one line that says so."""
+"""A file that is not a trace, a trace without .NET, a damaged trace: exit status 1, and one line with the reason."""
 
 import os
 import pathlib
@@ -40,7 +40,7 @@ event { id = 0; stream_id = 0; name = "shop:sale"; fields := struct { uint32_t _
 
 
 def forge(directory, n_events=3):
-    """A whole CTF trace of a program that is not .NET."""
+    """A valid CTF trace of a program without .NET."""
     os.makedirs(directory)
     (directory / 'metadata').write_text(METADATA, encoding='ascii')
     events = b''.join(struct.pack('<IQiiI', 0, 1000 + i, 4711, 4711, i) for i in range(n_events))
@@ -53,7 +53,7 @@ def forge(directory, n_events=3):
 
 
 def forge_length(directory, n_elements):
-    """A trace of one event: an array whose length claims so many elements."""
+    """A trace of one event, with an array whose length is N_ELEMENTS."""
     forge(directory, 1)
     metadata, stream = directory / 'metadata', directory / 'stream'
     metadata.write_text(METADATA.replace('struct { uint32_t _amount; }',
@@ -69,7 +69,7 @@ def forge_length(directory, n_elements):
 
 
 def check_length(tap, programs, directory):
-    """A length that a traced program has forged costs no memory."""
+    """A forged length in a trace costs no memory."""
     trace = forge_length(pathlib.Path(directory) / 'length', 300_000_000)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     done = programs.run([programs.clrsym, 'ps', '--trace', trace])
@@ -80,7 +80,7 @@ def check_length(tap, programs, directory):
 
 
 def check_clear(tap, done, name, *words):
-    """One line that names what is wrong; no crash, no answer."""
+    """One line names the problem; no crash, no answer."""
     missing = [word for word in words if word not in done.stderr]
     tap.check(done.returncode == 1 and not missing and not done.stdout and
               done.stderr.startswith('clrsym: ') and done.stderr.count('\n') == 1 and
@@ -95,8 +95,8 @@ def check_all_verbs(tap, programs, trace, name, *words, **options):
 
 
 def check_babeltrace(tap, programs, trace, name, directory):
-    """The sinks by themselves: babeltrace2 fails as such; it does not crash, but for what its versions 2.1
-    do to themselves, with any sink."""
+    """The sinks alone: babeltrace2 fails without a crash, except for crashes that babeltrace2 2.1 has with any
+    sink."""
     alone = programs.babeltrace(trace, '-c', 'sink.utils.dummy').returncode
     want = 1 if name != 'metadata: empty' or alone != -signal.SIGABRT else alone
     done = programs.dump(trace, os.path.join(directory, 'dump'))
@@ -109,7 +109,7 @@ def check_babeltrace(tap, programs, trace, name, directory):
 
 
 def check_truncated(tap, programs, trace, directory):
-    """A stream file that was cut off: nothing is answered from the part that is left."""
+    """A truncated stream file: the remaining part is not used."""
     for share in (0.999, 0.6, 0.01):
         copy = pathlib.Path(directory) / f'cut-{share}'
         shutil.copytree(trace, copy)
@@ -132,14 +132,14 @@ def check_garbage(tap, programs, trace, directory):
 
 
 def check_unreadable(tap, programs, trace, directory):
-    """A directory of somebody else. Needs another user, so only root can try it."""
+    """A directory of another user. Only root can test that, because it needs another user."""
     os.chmod(trace, 0o700)
     command = [programs.clrsym, 'methods', '--trace', trace]
     if os.getuid() != 0 or not shutil.which('setpriv'):
         tap.skip('a directory that may not be read', 'needs root and setpriv')
         return
     nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
-    # Nobody may not look into every home: the programs come along to where all may read.
+    # The user nobody may not read every home: copy the programs to a readable place.
     if programs.run([*nobody, programs.clrsym, '--version']).returncode != 0:
         tap.skip('a directory that may not be read', 'the build is not for others to run')
         return
@@ -148,8 +148,7 @@ def check_unreadable(tap, programs, trace, directory):
 
 
 def run(tap, programs, directory, names):
-    # Sanitized: what babeltrace2 leaks when it refuses a trace is recognized by whole stacks, which are
-    # slow to walk.
+    # With sanitizers: leaks of babeltrace2 after a refusal are recognised by whole stacks, which are slow to walk.
     if 'ASAN_OPTIONS' in programs.environment:
         programs.environment['ASAN_OPTIONS'] += ':fast_unwind_on_malloc=0'
     trace = recorded.unpack(directory, ['tiered'])['tiered']
@@ -172,7 +171,7 @@ def run(tap, programs, directory, names):
                   f'babeltrace2 reads {name}', counted.stderr)
         check_all_verbs(tap, programs, forged, name, str(forged), 'clrsym doctor')
     check_unreadable(tap, programs, trace, directory)
-    # A sanitizer takes memory of its own.
+    # A sanitizer needs memory of its own.
     if 'ASAN_OPTIONS' not in programs.environment:
         check_length(tap, programs, directory)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which traces are of this machine's present boot: by LTTng's boot id, also after the clock was set."""
+"""Which traces are of this machine's present boot: by LTTng's boot id, also after a change of the clock."""
 
 import pathlib
 import socket
@@ -22,7 +22,7 @@ HOST = socket.gethostname()
 
 
 def forge(directory, hostname, clock_uuid, step):
-    """A trace of HOSTNAME whose clock was set by STEP ns since the session began."""
+    """A trace of HOSTNAME whose clock was changed by STEP ns after the session began."""
     test_bad_traces.forge(directory)
     offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - time.monotonic_ns() - step
     known = f'uuid = "{clock_uuid}"; ' if clock_uuid else ''
@@ -34,7 +34,7 @@ def forge(directory, hostname, clock_uuid, step):
 
 
 class FakeDaemon:
-    """Takes one feeder's frames; keeps the first STREAM_OPEN."""
+    """Accepts one feeder, and keeps its first STREAM_OPEN."""
 
     def __init__(self, path):
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

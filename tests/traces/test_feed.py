@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Recorded traces fed to a daemon: the answers are those of --trace; sending a trace again, whole
-or after a feeder's violent end, changes nothing."""
+"""Recorded traces fed to a daemon: its answers are those of --trace. Feeding a trace again, as a whole or after a
+killed feeder, changes nothing."""
 
 import json
 import pathlib
@@ -21,18 +21,18 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
 from traceserver import TraceServer  # pylint: disable=wrong-import-position
 
 SEED = 20240607
-# Killed feeders a trace, each after another share of what a whole feed sends.
+# A feeder is killed at each of these shares of a whole feed.
 SHARES = (0.02, 0.2, 0.45, 0.7, 0.98) if recorded.IS_FULL else (0.02, 0.45, 0.98)
 TO_KILL = ('dynamic', 'collectible', 'lateattach', 'lossy')
 PROBES_OF_ALL = 1000
-# Recordings that stopped before their program did.
+# Recordings that stopped before their program.
 ENDLESS = ('lateattach', 'perf', 'rejit-tiered')
-# What their main threads are called.
+# The names of their main threads.
 PROGRAMS = {'hello': ['dotnet'], 'net8.0': ['old'], 'perpid': ['dotnet', 'dotnet'], 'pidns': ['dotnet', 'dotnet']}
 
 
 class Proxy:
-    """Between feeder and daemon: passes bytes on, and kills the feeder after LIMIT of them."""
+    """Relays between feeder and daemon, and kills the feeder after LIMIT bytes."""
 
     def __init__(self, daemon, limit=None):
         self.n_bytes, self.limit, self.victim = 0, limit, None
@@ -66,7 +66,7 @@ class Proxy:
                         return
 
     def feed(self, programs, command):
-        """Runs a feeder that connects to the proxy to its end. Its exit status, negative for a signal."""
+        """Runs a feeder through the proxy to its end. Returns its exit status; negative: a signal."""
         self.victim = subprocess.Popen(command, env=programs.environment,
                                        stderr=subprocess.DEVNULL)
         self.thread.start()
@@ -84,7 +84,7 @@ def processes(connection):
 
 
 def check_states(tap, name, *lists):
-    """Nothing runs of a recording that is over, whoever has read it; programs have their names."""
+    """No process of an ended recording runs, whatever program reads it; processes have their names."""
     states, commands = [], []
     for processes in lists:
         rows = [json.loads(row) for row in processes]
@@ -100,7 +100,7 @@ def check_states(tap, name, *lists):
 
 
 class Trace:
-    """A trace, and what `--trace` knows of it: of its snapshot, which is read in no time."""
+    """A trace, and the answers of `--trace`, taken from its snapshot, which loads faster."""
 
     def __init__(self, programs, name, path, directory):
         self.name, self.path = name, path
@@ -115,7 +115,7 @@ class Trace:
 
 
 def check_one(tap, programs, trace, directory):
-    """One trace, one daemon: as --trace, and once more changes nothing."""
+    """One trace, one daemon: as --trace; feeding it again changes nothing."""
     name = trace.name
     with recorded.Daemon(programs, directory) as daemon:
         done = programs.feed(trace.path, daemon.ingest)
@@ -137,14 +137,14 @@ def check_one(tap, programs, trace, directory):
 
 
 def feed_path(programs, path, socket):
-    """`clrsym feed` of a path: (exit status, stderr, events, those that the daemon had)."""
+    """`clrsym feed` of a path: (exit status, stderr, events, events that the daemon already had)."""
     done = programs.run([programs.clrsym, 'feed', '--socket', socket, path])
     found = re.search(r': (\d+) events of .NET code; the daemon had (\d+) of them', done.stderr)
     return done.returncode, done.stderr, *(map(int, found.groups()) if found else (0, 0))
 
 
 def check_path(tap, programs, trace, path, what):
-    """Without babeltrace2: the daemon knows what --trace does, and once more changes nothing."""
+    """Without babeltrace2: the daemon's state is that of --trace; feeding it again changes nothing."""
     with recorded.Daemon(programs, pathlib.Path(trace.snapshot).parent) as daemon:
         status, errors, n, n_known = feed_path(programs, path, daemon.ingest)
         tap.check(status == 0 and n > 0 and not n_known, f'{trace.name}: clrsym feed {what}', errors, daemon.log())
@@ -158,7 +158,7 @@ def check_path(tap, programs, trace, path, what):
 
 
 def check_killed(tap, programs, trace, directory):
-    """Feeders that die in the middle, then a whole one: as if there had been one whole feed."""
+    """Some killed feeders, then a whole one: the result is that of one whole feed."""
     name, want = trace.name, trace.methods
     with recorded.Daemon(programs, directory) as daemon:
         proxy = Proxy(daemon)
@@ -170,7 +170,7 @@ def check_killed(tap, programs, trace, directory):
     with recorded.Daemon(programs, directory) as daemon:
         sizes = []
         for share in SHARES:
-            # What is known already need not be sent again: the limit may not be reached.
+            # Known records need not be sent again, so the limit may not be reached.
             proxy = Proxy(daemon, int(total * share))
             status = proxy.feed(programs, programs.feed_command(trace.path, proxy.path))
             tap.check(status == (-signal.SIGKILL if proxy.was_cut else 0),
@@ -189,7 +189,7 @@ def check_killed(tap, programs, trace, directory):
 
 
 def check_all(tap, programs, traces, directory):
-    """Every trace into one daemon at once: processes, and their namespaces, stay apart."""
+    """All traces into one daemon at once: processes and their namespaces stay separate."""
     names = sorted(traces)
     random.Random(SEED).shuffle(names)
     tap.note(f'seed {SEED}: {" ".join(names)}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""clrsym's lists of every recorded trace: against the sinks, against the events, and against the truth."""
+"""clrsym's lists of every recorded trace, against the sinks, the events, and the truth."""
 
 import collections
 import json
@@ -8,17 +8,17 @@ import os
 import recorded
 from test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
 
-# The runtime's perf map lacks what was loaded before, or lines after a name that is not ASCII.
+# The runtime's perf map lacks code loaded before it, or lines after a name that is not ASCII.
 NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')
 
 
-# Bodies; of such a trace every list takes seconds, and one of a kind will do.
+# Bodies; above it, a list takes seconds, so only one list of each kind is tested.
 LARGE = 4_000
 # Events.
 LARGE_DUMP = 60_000
 
 NO_GUID = '00000000-0000-0000-0000-000000000000'
-# By bit, as eventtracebase.h of the runtime has them.
+# Bit -> name, as in eventtracebase.h of the runtime.
 METHOD_FLAGS = ('dynamic', 'generic', 'shared', 'jitted', 'helper', 'profiler-rejected',
                 'ready-to-run-rejected')
 MODULE_FLAGS = ('domain-neutral', 'native', 'dynamic', 'manifest', 'ibc-optimized', 'ready-to-run',
@@ -29,7 +29,7 @@ ASSEMBLY_FLAGS = ('domain-neutral', 'dynamic', 'native', 'collectible', 'ready-t
 
 
 class Trace:
-    """A trace, and a snapshot of it, which is read in no time."""
+    """A trace, and its snapshot, which loads faster."""
 
     def __init__(self, programs, name, path, directory):
         self.programs, self.name, self.path = programs, name, path
@@ -54,7 +54,7 @@ class Trace:
 
 
 def sink_map(programs, trace, process, time):
-    """The perf map that the sink writes of a process, at TIME, or when it chooses."""
+    """The sink's perf map of a process, at TIME or by default."""
     at = f',at="{time}"' if time else ''
     done = programs.babeltrace(trace.path, '-c', 'sink.clrsym.dump', '-p',
                                f'format="perfmap",pid={process["pid"]},'
@@ -63,9 +63,9 @@ def sink_map(programs, trace, process, time):
 
 
 def check_perfmap(tap, programs, trace, processes):
-    """The same lines as the sink's, whoever is asked, at any moment."""
+    """The lines are those of the sink, for a trace, a snapshot and a daemon, at any time."""
     names = {(process['pid_ns'], process['pid']) for process in processes}
-    maps = {}  # of the last process, by part of its time
+    maps = {}  # of the last process, by share of its time
     for process in processes:
         first, last = int(nanoseconds(process['since'])), int(nanoseconds(process['last']))
         is_large = process['bodies'] > LARGE
@@ -101,7 +101,7 @@ def check_map(tap, trace, text, time):
 
 
 def check_methods(tap, trace, bodies, lines):
-    """LINES are the bodies' texts. Each list has them as they are, but for what is counted for it."""
+    """LINES are the bodies' texts. Each list has them unchanged, except for the list's own counts."""
     name = trace.name
     versions = collections.Counter(version_key(body) for body in bodies)
     reuse = collections.Counter(reuse_key(body) for body in bodies)
@@ -161,7 +161,7 @@ def reuse_key(body):
 
 
 def check_dump(tap, programs, trace, directory):
-    """The sink's own lines. Returns the events."""
+    """Checks the sink's own lines. Returns the events."""
     output = os.path.join(directory, f'{trace.name}.jsonl')
     sink = programs.dump(trace.path, output)
     with open(output, encoding='utf-8') as lines:
@@ -193,7 +193,7 @@ def check_dump(tap, programs, trace, directory):
 
 
 def check_lookups(tap, name, processes, events):
-    """Lookups of precompiled code, each from its start to its end on one thread; and pauses."""
+    """Lookups of precompiled code, each from start to end on one thread; and pauses."""
     begun, want, pauses = {}, [0, 0, 0], {}
     paused = [0, 0]
     for event in events:
@@ -220,7 +220,7 @@ def check_lookups(tap, name, processes, events):
 
 
 def check_jit(tap, trace, bodies, events):
-    """Sums of what `methods` lists, and counts of what the dump has."""
+    """Sums over the output of `methods`, and counts of the dump."""
     name = trace.name
     got, = trace.rows('jit')
     for tier in got['tiers']:
@@ -265,7 +265,7 @@ def words(flags, names):
 
 
 def module_of(fields):
-    """What a row has of the fields of an event."""
+    """The part of a row that the fields of an event determine."""
     guid = fields.get('ManagedPdbSignature', NO_GUID)
     return {'path': fields['ModuleILPath'] or None, 'native_path': fields['ModuleNativePath'] or None,
             'flags': fields['ModuleFlags'], 'flag_names': words(fields['ModuleFlags'], MODULE_FLAGS),
@@ -283,7 +283,7 @@ def assembly_of(fields):
 
 
 def has_its_names(row, fields):
-    """The event's methods, each in its place; the runtime writes "<null>" for one that it cannot name."""
+    """The event's methods are in their places; the runtime writes "<null>" for a method without a name."""
     ends = ('Inliner', 'Inlinee') if 'InlinerName' in fields else ('Caller', 'Callee')
     return all((row[key] == '?') == (fields[f'{end}Name'] in ('', '<null>')) and
                (row[key] == '?' or f"{fields[f'{end}Namespace']}.{fields[f'{end}Name']}" in row[key] or
@@ -292,7 +292,7 @@ def has_its_names(row, fields):
 
 
 def check_inlines(tap, trace, events):
-    """A row for each event of inlining or a tail call, and those of one method."""
+    """A row for each event of inlining or a tail call; and the rows of one method."""
     kinds = {'MethodJitInliningSucceeded': 'inlined', 'MethodJitInliningFailed': 'not-inlined',
              'MethodJitInliningFailedAnsi': 'not-inlined', 'MethodJitTailCallSucceeded': 'tail-call',
              'MethodJitTailCallFailed': 'no-tail-call', 'MethodJitTailCallFailedAnsi': 'no-tail-call'}
@@ -320,7 +320,7 @@ def check_inlines(tap, trace, events):
 
 
 def check_loader(tap, trace, events):
-    """Modules and assemblies as their events describe them: from its load each, or from any other."""
+    """Modules and assemblies match their events: the load if there is one, else another event."""
     for verb, noun, of in (('modules', 'Module', module_of), ('assemblies', 'Assembly', assembly_of)):
         loads, others, unloads = {}, {}, set()
         for event in events:
@@ -339,7 +339,7 @@ def check_loader(tap, trace, events):
         for row in rows:
             key = row['pid_ns'], row['pid'], row['id']
             possible = [loads[*key, row['loaded']]] if row['loaded'] else others.get(key)
-            # Where there is no event, only its bodies, or its modules, made it known.
+            # Without an event, only bodies or modules made it known.
             if row['flags'] is None and not row['loaded']:
                 continue
             described.add(key)
@@ -372,7 +372,7 @@ def check_tiering(tap, trace, events):
 
 
 def check_il_sizes(tap, trace, bodies, events):
-    """The size of a method's IL is that of the compilation that made the body."""
+    """A method's IL size is that of the compilation that made the body."""
     begun, sizes = {}, {}
     for event in events:
         fields = event['fields']
@@ -391,12 +391,12 @@ def check_il_sizes(tap, trace, bodies, events):
 
 
 def line_of(answer):
-    """The text of an answer in JSON, up to how far away a nearest body is."""
+    """The JSON answer as the text of `resolve`, up to the distance of a nearest body."""
     if answer['status'] == 'ok':
         path = answer['module']['path'] if answer['module'] else None
         file = f' ({path.rpartition("/")[2]})' if path and not path.endswith('/') else ''
         text = f'{answer["symbol"]}+{answer["offset"]:#x}{file} [{answer["version"]["tier"]}]'
-        if answer['inlined']:  # no trace here has what their names are made from
+        if answer['inlined']:  # no trace here has the sources of their names
             text += ', inlined ' + ' in '.join('~?' for _ in answer['inlined'])
     else:
         text = f'?? {answer["status"]}'
@@ -407,7 +407,7 @@ def line_of(answer):
 
 
 def check_text(tap, trace):
-    """Answers as text and as JSON, which come by two ways, say the same."""
+    """Text and JSON answers, which are made independently, agree."""
     rows = recorded.Truth(trace.name).rows('probes.tsv')
     questions = ''.join(recorded.probe_line(row) + '\n' for row in rows)
     command = [trace.programs.clrsym, 'resolve', '--style=clr', '--trace', trace.snapshot]
@@ -422,7 +422,7 @@ def check_text(tap, trace):
 
 
 def check_two_namespaces(tap, programs, path):
-    """For an ambiguous pid, the possible processes are printed, with how to name one."""
+    """For an ambiguous pid, clrsym prints the possible processes, and how to select one."""
     row = next(row for row in recorded.Truth('pidns').rows('probes.tsv') if row['method_id'] != '-')
     namespaces = sorted({row['pid_ns'] for row in recorded.Truth('pidns').rows('probes.tsv')})
     known = f'{row["pid_ns"]}:1 {row["addr"]} {row["time_ns"]}\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every method that a recorded trace names, in whatever event, in each style."""
+"""Every method in any event of a recorded trace, in each style."""
 
 import collections
 import json
@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE.parent / 'support'))
 import recorded  # pylint: disable=wrong-import-position
 from method_names import Raw, names_of  # pylint: disable=wrong-import-position
 
-# <subject>Namespace, <subject>Name, and the signature under either of two names.
+# <subject>Namespace, <subject>Name, and the signature, which has one of two names.
 SUBJECTS = ('Method', 'ManagedInteropMethod', 'MethodBeingCompiled', 'Inliner', 'Inlinee', 'Caller',
             'Callee')
 
@@ -39,7 +39,7 @@ def read_names(tap, programs, name, trace, directory):
 
 
 def arguments(signature):
-    """The last parentheses of a signature and what is in them."""
+    """The last parentheses of a signature with their contents."""
     depth = 0
     for i in range(len(signature) - 1, -1, -1):
         depth += {')': 1, '(': -1}.get(signature[i], 0)
@@ -49,12 +49,12 @@ def arguments(signature):
 
 
 def as_runtime(raw):
-    """The name in clr, if it has nothing to escape."""
+    """The name in style clr, if it needs no escapes."""
     return f'{raw.name_space}{"." if raw.name_space else ""}{raw.name}{arguments(raw.signature)}'
 
 
 def several(pairs):
-    """What comes with more than one partner."""
+    """The first members that occur with several second members."""
     partners = collections.defaultdict(set)
     for one, other in pairs:
         partners[one].add(other)

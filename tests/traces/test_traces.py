@@ -14,14 +14,14 @@ PERF_MAP_LINE = re.compile(r'(?:0x)?([0-9a-fA-F]+) ([0-9a-fA-F]+) (?!stub )(\S.*
 PROFILER_LINE = re.compile(r'\S+ tid=\d+ (?:JIT|ReJIT)Finished fn=(\w+) tok=(\w+) '
                            r'(?:rejitid=(\d+) )?hr=0 codeinfo hr=0 n=1 \[(\w+)\+(\w+)\]')
 SKIPPED_LINE = re.compile(r'^clrsym: (\S+): (\d+) events? skipped', re.MULTILINE)
-# What was loaded before these began, or was lost, is in the runtime's perf map all the same.
+# These lack events from before or within the recording, but the runtime's perf map is complete.
 NOT_WHOLE = ('lateattach', 'lossy')
 BODY_COLUMNS = ('pid_ns', 'pid', 'method_id', 'rejit_id', 'module_id', 'start', 'size', 'token',
                 'flags', 'loaded_ns', 'unloaded_ns', 'source', 'namespace', 'name', 'signature')
 
 
 def nanoseconds(text):
-    """A time as the programs spell it; '' for null, as in the truth files."""
+    """A time in the programs' spelling; '' for null, as in the truth files."""
     if text is None:
         return ''
     seconds, fraction = text.split('.')
@@ -30,7 +30,7 @@ def nanoseconds(text):
 
 
 def number(value):
-    """A number, or its hexadecimal text."""
+    """The number of a JSON value, which may be hexadecimal text."""
     return int(value, 0) if isinstance(value, str) else value
 
 
@@ -45,7 +45,7 @@ def body_row(body):
 
 
 def check_dump(tap, programs, name, trace, directory):
-    """The dump's lines, counted by event, against counts.tsv. Returns the dump."""
+    """Counts the dump's lines by event, and compares them with counts.tsv. Returns the dump."""
     output = os.path.join(directory, f'{name}.jsonl')
     done = programs.dump(trace, output)
     tap.equal(done.returncode, 0, f'{name}: dump succeeds')
@@ -78,7 +78,7 @@ def check_losses(tap, name, losses, n_discarded, times):
 
 
 def check_total(tap, programs, name, trace):
-    """The truth itself: babeltrace2's own count of every event, with or without a row."""
+    """The truth itself: babeltrace2's count of all events, with and without a row."""
     done = programs.babeltrace(trace, '-c', 'sink.utils.counter', '-p', 'step=+0')
     total = re.search(r'^\s*(\d+) Event messages', done.stdout, re.MULTILINE)
     tap.equal(total and int(total[1]), sum(recorded.Truth(name).counts()[0].values()),
@@ -98,7 +98,7 @@ def check_bodies(tap, programs, name, trace):
 
 
 def justified(answer, events):
-    """Whether a body that bodies.tsv leaves out is what raw events say it is."""
+    """True if raw events confirm a body that bodies.tsv lacks."""
     time, address = int(nanoseconds(answer['time'])), int(answer['addr'], 16)
     for event in events:
         fields = event['fields']
@@ -118,7 +118,7 @@ def justified(answer, events):
 
 
 def wrong_answers(rows, answers, events):
-    """The probes not answered as given, and how many were answered by bodies left out there."""
+    """(wrongly answered probes, number of answers by bodies that bodies.tsv lacks)."""
     wrong, left_out = [], 0
     for row, line in zip(rows, answers):
         answer = json.loads(line)
@@ -159,7 +159,7 @@ def check_probes(tap, programs, name, trace, events):
 
 
 def check_perf_map(tap, name, bodies):
-    """The runtime's own list of jitted methods, where it wrote one."""
+    """The runtime's own list of jitted methods, if it wrote one."""
     text = recorded.Truth(name).text('perf.map')
     if text is None or name in NOT_WHOLE:
         return
@@ -171,7 +171,7 @@ def check_perf_map(tap, name, bodies):
 
 
 def check_profiler(tap, name, bodies):
-    """What a profiler in the process saw being compiled: its ReJITID is our IL version."""
+    """The compilations that a profiler in the process saw: its ReJITID is our IL version."""
     text = recorded.Truth(name).text('profiler.log')
     if text is None:
         return
@@ -190,7 +190,7 @@ def check_profiler(tap, name, bodies):
 
 
 def check_refused(tap, programs, trace, directory):
-    """Per-user buffers without the vpid context: the events cannot be attributed."""
+    """Per-user buffers without the vpid context: events do not name their process."""
     dump = programs.dump(trace, os.path.join(directory, 'refused.jsonl'))
     tap.check(dump.returncode == 1 and recorded.says_add_context(dump.stderr),
               'noctx: dump refuses it', dump.returncode, dump.stderr)
@@ -203,7 +203,7 @@ def check_refused(tap, programs, trace, directory):
 
 
 def check_levels(tap, programs, trace, directory):
-    """--trace takes a directory at any level, and several traces at once."""
+    """--trace accepts a directory at any level, and several traces."""
     want = programs.ask(['--trace', trace], 'methods', '--all')
     levels = [trace.parent, trace / 'ust', trace / 'ust' / 'uid', trace / 'ust' / 'uid' / '0',
               trace / 'ust' / 'uid' / '0' / '64-bit']
@@ -222,7 +222,7 @@ def check_levels(tap, programs, trace, directory):
 
 
 def check_two_namespaces(tap, programs, trace):
-    """Two programs that are both pid 1, each in a pid namespace of its own."""
+    """Two programs with pid 1, each in its own pid namespace."""
     rows = recorded.Truth('pidns').rows('probes.tsv')
     row = next(row for row in rows if row['method_id'] != '-')
     line, = programs.ask(['--trace', trace], 'resolve',

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What GCC's static C++ library has from glibc, for a shared one that runs with musl: .NET needs
- * libstdc++ and libgcc_s, which Debian builds for glibc only
+ * Supplies the functions of glibc that GCC's static C++ library needs, to make a shared one for
+ * musl: .NET needs libstdc++ and libgcc_s, which Debian builds for glibc only
  */
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* An object of the process, as glibc's <dlfcn.h> has it. */
+/* A loaded object of the process, with the layout of glibc's <dlfcn.h>. */
 struct dl_find_object {
         unsigned long long flags;
         void *begin, *end;
@@ -24,7 +24,7 @@ struct dl_find_object {
         unsigned long long reserved[7];
 };
 
-/* A destructor of a variable of a thread. */
+/* A destructor of a thread-local variable. */
 struct Destructor {
         void (*run)(void *);
         void *object;
@@ -118,7 +118,7 @@ size_t __strftime_l(char *buffer, size_t size, const char *format, const struct 
         return strftime_l(buffer, size, format, tm, locale);
 }
 
-/* In GCC's library the symbol is hidden, for programs that link that library in. */
+/* The symbol is hidden in GCC's static library. */
 __asm__(".globl _Unwind_Resume\n"
         ".type _Unwind_Resume, @function\n"
         "_Unwind_Resume: jmp hidden_resume\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Runs a program as a container runs it: enter ROOT UID PROGRAM [ARGUMENT]...
+ * Runs a program in a container: enter ROOT UID PROGRAM [ARGUMENT]...
  *
- * The program has namespaces of its own for mounts, processes, System V IPC and the name of the
- * host, the root directory ROOT, and that user. It ends with this program, whose status is its own.
+ * The program has its own namespaces for mounts, processes, System V IPC and the host's name, the
+ * root directory ROOT, and the user UID. It ends with this program, which exits with its status.
  */
 
 #include <errno.h>
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
                 check(setgroups(0, NULL), "groups");
                 check(setresgid(user, user, user), "group");
                 check(setresuid(user, user, user), "user");
-                /* A change of users takes this back. */
+                /* Set it again, because a change of users clears it. */
                 check(prctl(PR_SET_PDEATHSIG, SIGKILL), "signal");
                 execv(argv[3], argv + 3);
                 check(-1, argv[3]);
