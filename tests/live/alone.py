@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Namespaces for a test: no session daemon, no relay daemon, a loopback device of its own, and pids of
-its own, none of which outlives the test, however that ends."""
+"""Namespaces for a test: without session daemon and relay daemon, with its own loopback device and its own pids. No
+process in them outlives the test."""
 
 import fcntl
 import os
@@ -14,8 +14,8 @@ import live
 import runtimes
 
 INSIDE = 'CLRSYM_TEST_ALONE'
-# Where .NET keeps the named mutexes of its programs, with the pids of their owners, which mean other
-# processes in another pid namespace. `dotnet build` needs one.
+# .NET keeps the named mutexes of programs there, with the pids of their owners, which are wrong in another pid
+# namespace. `dotnet build` needs a mutex.
 MUTEXES = '/tmp/.dotnet'
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
@@ -39,7 +39,7 @@ def set_up():
             os.chmod(part, 0o777)
     mount('-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', MUTEXES + '/shm')
     os.makedirs('/run/lttng-home', 0o700)
-    # No network is here: runtimes are those that were fetched before.
+    # There is no network here: only runtimes that were fetched before can be used.
     os.environ['NUGET_PACKAGES'] = str(runtimes.nuget.kept())
     os.environ['LTTNG_HOME'] = '/run/lttng-home'
     os.environ['HOME'] = '/run/lttng-home'
@@ -49,8 +49,7 @@ def set_up():
 
 
 def enter(run, missing=None):
-    """Calls RUN in the namespaces; skips where MISSING returns what is missing, or where namespaces are
-    not allowed."""
+    """Calls RUN in the namespaces. Skips if MISSING returns a reason, or if namespaces are not permitted."""
     if os.environ.get(INSIDE) == 'yes':
         live.end_orderly()
         set_up()

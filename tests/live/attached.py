@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started without tracing and compiles without a pause; and a daemon that is fed
-while it runs. For the tests of `clrsym attach`."""
+"""For tests of `clrsym attach`: a program that starts without tracing and compiles all the time, and a daemon that
+is fed meanwhile."""
 
 import contextlib
 import fcntl
@@ -19,14 +19,14 @@ import recorded
 import test_live
 
 LIVE_TIMER_US = 100_000
-# Listings crash .NET 10 and 11 while contexts are unloaded: the busier the machine, the more often.
+# Listings can crash .NET 10 and 11 while contexts unload, more often on a busy machine.
 N_ATTEMPTS = 10
 
 
 @contextlib.contextmanager
 def alone_in(directory):
-    """No other test runs. Programs in two pid namespaces can have the same pid, and files of the same
-    name."""
+    """No other test runs meanwhile. Programs in two pid namespaces can have the same pid, and the same names of
+    files."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -36,7 +36,7 @@ def alone_in(directory):
 
 
 def perf_map(pid, directory='/tmp'):
-    """start -> the jitted bodies that a runtime with its port in DIRECTORY has now, by its perf map."""
+    """start -> the jitted bodies of a runtime with its port in DIRECTORY, by its perf map."""
     vpid = live.own_pid(pid)
     path = pathlib.Path(f'/proc/{pid}/root/tmp/perf-{vpid}.map')
     port = diagport.Port(vpid, f'/proc/{pid}/root{directory}', live.start_ticks(pid))
@@ -44,7 +44,7 @@ def perf_map(pid, directory='/tmp'):
         try:
             port.enable_perf_map()
             live.wait_for('the perf map', path.exists)
-            time.sleep(0.2)  # it is written before the answer, but nobody promised that
+            time.sleep(0.2)  # the map is usually complete before the answer, but the runtime does not guarantee that
             port.disable_perf_map()
             lines = path.read_text(encoding='utf-8').splitlines()
         finally:
@@ -59,9 +59,9 @@ def perf_map(pid, directory='/tmp'):
 
 
 class Busy:
-    """The live program, busy until it gets the order to stop; then it waits, and its code stays."""
+    """The live program, busy until it gets the order to stop. Then it waits, and keeps its code."""
 
-    # All that were started in this attempt.
+    # The programs of this attempt.
     started = []
 
     def __init__(self, command, directory, user=None, contexts=False):
@@ -80,8 +80,8 @@ class Busy:
 
     @contextlib.contextmanager
     def running(self, prefix=(), is_ready=None, **variables):
-        """PREFIX is a command that starts another one, as its only child. IS_READY: else it has
-        begun to work."""
+        """PREFIX: a command that starts another one as its only child. IS_READY: wait until it is ready; else until
+        it works."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(('DOTNET_', 'COMPlus_', 'LTTNG_'))}
         environment |= {'TMPDIR': str(self.directory), **variables}
@@ -105,8 +105,8 @@ class Busy:
                         os.kill(self.pid, signal.SIGKILL)
 
     def runtime_has_crashed(self):
-        """The runtime ends itself with SIGABRT as well if it finds that its memory is not as it must
-        be. What it prints for an exception or for FailFast() begins otherwise."""
+        """True if the runtime has found its memory corrupt: it ends itself with SIGABRT, and prints neither an
+        exception nor FailFast()."""
         code = self.process.returncode
         return code == -signal.SIGSEGV or (
             code == -signal.SIGABRT and self.complaint().startswith('Fatal error.'))
@@ -123,13 +123,13 @@ class Busy:
         self.process.stdin.flush()
 
     def freeze(self):
-        """Orders it to stop, unless that was ordered before, and to wait with all its code as it is."""
+        """Orders it to stop, once, and to wait with all its code."""
         if not self.is_stopped:
             self.stop()
         live.wait_for('the program', lambda: 'READY' in self.text(), self.process)
 
     def codes(self):
-        """What it printed so far."""
+        """The program's output so far."""
         found = []
         for line in self.text().splitlines():
             if line.startswith('CODE ') and line.count(' ') == 4:
@@ -138,13 +138,13 @@ class Busy:
         return found
 
     def perf_map(self):
-        """start -> the jitted bodies there now, by the perf map of its runtime. It must be frozen."""
+        """start -> the present jitted bodies, by the runtime's perf map. The program must be frozen."""
         return perf_map(self.pid, self.directory)
 
 
 def in_attempts(tap, part):
-    """PART, again if the runtime itself crashed in it: clrsym-attach(1) has when .NET 10 does. PART
-    gets the number of the attempt. What was checked before a crash does not count."""
+    """Runs PART, again if the runtime crashed in it: clrsym-attach(1) describes the crash of .NET 10. PART gets the
+    number of the attempt. Checks before a crash do not count."""
     for attempt in range(N_ATTEMPTS):
         n, failed, error = tap.n, tap.failed, None
         Busy.started.clear()
@@ -167,10 +167,10 @@ def in_attempts(tap, part):
 
 
 class Feed:
-    """A daemon, and a live session from which it is fed."""
+    """A daemon, fed from a live session."""
 
     def __init__(self, programs, directory, name='clrsym-attach', daemon=None):
-        """DAEMON: one that is not started yet."""
+        """DAEMON: not started yet."""
         self.programs, self.directory, self.name = programs, pathlib.Path(directory), name
         self.next_daemon = daemon or recorded.Daemon(programs, directory)
         self.relay = live.Relay(self.directory / 'relay')
@@ -195,7 +195,7 @@ class Feed:
         live.wait_for('the feeder', self.relay.has_viewer, self.feeder)
 
     def clrsym(self, *arguments, **options):
-        """`clrsym`, with the daemon of this feed where it asks one, and time for a busy machine."""
+        """Runs `clrsym` with this feed's daemon, and a timeout for a busy machine."""
         source = [*self.daemon.source, '--wait=60'] if arguments[0] == 'attach' else []
         return self.programs.run([self.programs.clrsym, arguments[0], *source, *arguments[1:]],
                                  **options)
@@ -208,7 +208,7 @@ class Feed:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def settle(self, pid):
-        """Waits until the daemon has everything that the process emitted up to now."""
+        """Waits until the daemon has all events that the process has emitted so far."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
         def is_in():
@@ -226,15 +226,15 @@ class Feed:
 
 
 def check_now(tap, feed, program, what):
-    """Every jitted method of a frozen program is named at its first byte, in the middle, and at its
-    last; and the daemon takes nothing for alive that is not. Returns them, start -> Name."""
-    # What was called often of late is compiled once more in the background, a moment after.
+    """Each jitted method of a frozen program has its name at its first byte, in the middle, and at its last byte;
+    and all bodies that are alive for the daemon exist. Returns them, start -> Name."""
+    # Frequently called methods are compiled again in the background, a moment later.
     begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     bodies = program.perf_map()
     questions = [(start, start + offset) for start, name in bodies.items()
                  for offset in (0, name.size // 2, name.size - 1)]
-    # What was compiled at the last moment is in the map before its event is; on a busy machine the
-    # thread that compiled it may wait long in between.
+    # The map has the last methods before their events arrive. On a busy machine, the compiling thread may wait for a
+    # long time in between.
     deadline = time.monotonic() + 20
     is_listed_again = False
     while True:
@@ -247,8 +247,8 @@ def check_now(tap, feed, program, what):
         if not wrong:
             break
         if time.monotonic() > deadline:
-            # On a busy machine the runtime's rundown can leave out a body that was compiled a moment
-            # before: then another one has it. It must be one body, and must have had no name.
+            # On a busy machine the runtime's rundown can omit a body that was compiled a moment before; the next one
+            # lists it. Only one body may be missing, and it must have no name instead of a wrong one.
             missing = {start for (start, _), answer in zip(questions, answers)
                        if answer['status'] != 'ok'}
             if is_listed_again or len(missing) > 1 or len(wrong) > 3 * len(missing):
@@ -273,8 +273,8 @@ def check_now(tap, feed, program, what):
 
 
 def check_printed(tap, feed, program, since_ns, what, until_ns=None):
-    """What the program printed about its code after SINCE is answered rightly, with confidence exact;
-    about its code before, rightly or with a mark."""
+    """Answers about the code that the program printed after SINCE are right and exact; those about earlier code are
+    right, or have a mark."""
     codes = program.codes()
     answers = test_live.resolve(feed.programs, feed.daemon, program.pid,
                                 [(code.address, code.time) for code in codes])
@@ -285,7 +285,7 @@ def check_printed(tap, feed, program, since_ns, what, until_ns=None):
     tap.check(len(after) > 100 and not wrong,
               f'{what}: {len(after)} addresses printed since then are named at their time',
               f'{len(wrong)} wrong', *wrong[:5])
-    # An answer that nothing was there is wrong, too.
+    # An answer "no code there" is wrong, too.
     sure = [f'{code}: {json.dumps(answer)}' for code, answer in zip(codes, answers)
             if answer['confidence'] == 'exact' and test_live.wrong_codes([code], [answer])]
     tap.check(not sure, f'{what}: of all {len(codes)} none is answered wrong and surely',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The recorder of `dotnet-trace collect-linux`: the library that the published tool calls, driven as the tool does.
+"""The recorder of `dotnet-trace collect-linux`: the published tool's library, called as the tool does.
 
-collect_linux.py LIBRARY OPTION...: records until its standard input ends, and prints what the recorder says."""
+collect_linux.py LIBRARY OPTION...: records until end of file on standard input, and prints the recorder's messages."""
 
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes
 
 
 def events_environment(path):
-    """A program that it is given to writes the events of its code to PATH, by which clrsym names code at a time."""
+    """An environment in which a program writes its code events to PATH, by which clrsym names code at a time."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith('DOTNET_')}
     return {**kept, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeOutputPath': str(path),
             'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x60000A20B8:5',
@@ -37,7 +37,7 @@ def missing():
 
 
 def library():
-    """RuntimeError: it is not to be had."""
+    """RuntimeError: not available."""
     sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / 'oracle'))
     import nuget  # pylint: disable=import-outside-toplevel
     directory, = nuget.restore([PACKAGE])
@@ -46,7 +46,7 @@ def library():
 
 @contextlib.contextmanager
 def recording(output, *options):
-    """The file OUTPUT is there, whole, after the `with`; inside it, events are recorded."""
+    """Records during the `with`; afterwards the file OUTPUT is complete."""
     command = [sys.executable, '-B', __file__, library(), *options, '--out', output]
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as process:

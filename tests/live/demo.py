@@ -24,7 +24,7 @@ def show(command, directory):
 
 
 def ask(directory, pid, codes):
-    """At the last one's time; events arrive after a moment, so that it may have to wait."""
+    """Asks at the last code's time; events arrive a moment later, so it may wait."""
     last = codes[-1].time
     command = ['clrsym', 'resolve', '--pid', str(pid), '--wait=10',
                '--at', f'{last // 10**9}.{last % 10**9:09}',
@@ -34,7 +34,7 @@ def ask(directory, pid, codes):
 
 
 def newest(directory):
-    """The command, with the newest runtime that is here."""
+    """The command with the newest available runtime."""
     runtime = runtimes.NEWEST if runtimes.is_here(runtimes.NEWEST) else runtimes.OWN
     print(f'.NET {runtimes.version_of(runtime)}:')
     return runtimes.command(directory, runtime, library=runtimes.tracepoints(os.environ['BABELTRACE_PLUGIN_PATH']))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A .NET runtime's diagnostic port, spoken to by hand: what the tests need to check `clrsym attach`
-by other means, and to compare it with."""
+"""A minimal client of a .NET runtime's diagnostic port, to check `clrsym attach` by independent means."""
 
 import glob
 import socket
@@ -26,14 +25,14 @@ def collect_tracing_2(keywords, level, has_rundown, provider=RUNTIME):
 
 
 class Port:
-    """The port of one process, by the pid that it has itself."""
+    """The port of one process, by the pid in its own namespace."""
 
     def __init__(self, pid, directory, start='*'):
-        """START: where others have had the pid, the ticks at which this one was started."""
+        """START: if the pid was reused, the start of this process in ticks."""
         self.path, = glob.glob(f'{directory}/dotnet-diagnostic-{pid}-{start}-socket')
 
     def call(self, command_set, command, payload=b''):
-        """(connection, what was answered); fails with what the runtime says."""
+        """Returns (connection, answer); fails with the runtime's message."""
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(PATIENCE)
         connection.connect(self.path)
@@ -52,20 +51,20 @@ class Port:
         return body
 
     def resume(self):
-        """Lets a program begin that waits for it."""
+        """Resumes a program that waits for it."""
         self.command(PROCESS, RESUME_RUNTIME)
 
     def enable_perf_map(self):
-        """From now on, and of what is there already: /tmp/perf-PID.map, as the process sees that."""
+        """Writes present and future code to /tmp/perf-PID.map, in the process's file system."""
         self.command(PROCESS, ENABLE_PERF_MAP, struct.pack('<I', PERF_MAP_ONLY))
 
     def disable_perf_map(self):
-        """Now the file has all that was written to it: .NET 11 keeps the last kilobytes before."""
+        """Flushes the file: .NET 11 keeps the last kilobytes until then."""
         self.command(PROCESS, DISABLE_PERF_MAP)
 
 
 class Session:
-    """An EventPipe session whose events are thrown away."""
+    """An EventPipe session whose events are discarded."""
 
     def __init__(self, port, keywords, level, has_rundown, provider=RUNTIME):
         self.port = port

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The container image's root directory, run as the DaemonSet runs it, beside a .NET program in namespaces of its own: the
+"""The container image's root directory, run as the DaemonSet runs it, beside a .NET program in its own namespaces: the
 names are those of the runtime's perf map, the manifest's capabilities suffice, and each of them is needed.
 
     image.py ROOT MANIFEST
 
-Must be run by root. Everything runs in a pid namespace that ends with this program: no process of the machine is attached.
-"""
+Must be run by root. Everything runs in a pid namespace that ends with this program: no process of the machine is
+attached."""
 
 import contextlib
 import json
@@ -28,9 +28,9 @@ import test_plain  # pylint: disable=wrong-import-position
 
 INSIDE = 'CLRSYM_TEST_INSIDE'
 USER = 1654
-# s, where no name is wanted: the attacher reports after 8 s what it cannot attach.
+# s; the attacher reports after 8 s what it cannot attach. Used if no name is expected.
 ENOUGH = 12
-# Bodies in the perf map of the program.
+# Minimum of bodies in the program's perf map.
 LEAST = 10
 # In the directory $1: the file systems of a container with hostPID, the root read-only.
 ENTER = '''
@@ -51,12 +51,12 @@ exec env -i LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin XDG_RUNTIME_DIR=/run setpriv 
 
 
 class Image:
-    """The image, and a directory that its containers share as /run: a new one, so that no earlier holder is in there."""
+    """The image, and a directory that its containers share as /run: a new one, without an earlier holder."""
 
     def __init__(self, root, directory, user=0):
         self.root, self.shared, self.user = root, pathlib.Path(tempfile.mkdtemp(dir=directory)), user
         os.chown(self.shared, user, user)
-        # Where mounts go.
+        # Mount points.
         for name in ('mnt', 'tmp', 'run', 'proc', 'dev'):
             (root / name).mkdir(exist_ok=True)
 
@@ -106,7 +106,7 @@ def capabilities_of(manifest):
 
 
 def check_manifest(tap, pod):
-    """What a node gives away."""
+    """The manifest gives the pod no more rights of the node than necessary."""
     tap.equal([name for name in ('hostNetwork', 'hostIPC') if pod.get(name)], [], 'no other namespace of the node than')
     tap.check(pod['hostPID'] is True and pod['automountServiceAccountToken'] is False, 'that of its processes')
     for row in pod['containers']:
@@ -118,7 +118,7 @@ def check_manifest(tap, pod):
 
 
 def try_out(image, program, commands, patience=live.TIMEOUT):
-    """(names that are wrong or missing, all names, what the attacher printed), by the program's pid on the node. PATIENCE: s."""
+    """(wrong or missing names, all names, the attacher's output) by the program's pid on the node. PATIENCE: s."""
     (daemon, of_daemon), (attach, of_attach) = commands['daemon'], commands['attach']
     with open(image.shared / 'log', 'w', encoding='utf-8') as log, \
             live.child(image.command(of_daemon, *daemon), stderr=log) as serving:
@@ -128,7 +128,7 @@ def try_out(image, program, commands, patience=live.TIMEOUT):
             while not (listed := image.run(of_daemon, 'clrsym', 'ps', '--json').stdout) and time.monotonic() < deadline:
                 time.sleep(0.2)
             if listed:
-                # The process is listed from its first event on: this waits for the end of its rundown.
+                # The process is listed at its first event: wait for the end of its rundown.
                 image.run(of_attach, 'clrsym', 'attach', f'--wait={patience}', program.pid)
             program.burst()
             bodies = program.bodies()
@@ -157,7 +157,7 @@ def check_capabilities(tap, root, directory, commands):
 
 
 def check_sidecar(tap, root, directory):
-    """Beside one program, as its user."""
+    """A sidecar of one program, as its user."""
     commands = {'daemon': (['clrsymd'], set()), 'attach': (['clrsym', 'attach', '--all', '--follow'], set())}
     with Elsewhere(live.build(directory, 'plain', 'clrsym-plain.dll')).running() as program:
         bad, n, text = try_out(Image(root, directory, USER), program, commands)
@@ -172,7 +172,7 @@ def main():
     if reason := live.no_dotnet():
         tap.skip('the capabilities', reason)
         tap.finish()
-    # Not in /tmp, where the program has its own.
+    # Not in /tmp, because the program has its own.
     with tempfile.TemporaryDirectory(prefix='clrsym-', dir='/var/tmp') as directory:
         directory = pathlib.Path(directory)
         directory.chmod(0o755)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Files that are made of a recording, and the same files made of the samples that it saved."""
+"""Output files of a recording, compared with the same files made from its saved samples."""
 
 import gzip
 import json
 import re
 
-# What one recording writes, for check().
+# The outputs of one recording, for check().
 OUTPUTS = ['-o', 'kept.clrsym', '-o', 'kept.html', '-o', 'kept.firefox.json.gz']
 
 
 def page_data(path):
-    """Whose frames have no numbers, which are those of their first samples."""
+    """The page's data, without the numbers of frames, which depend on the order of samples."""
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>',
                                 path.read_text(encoding='utf-8'), re.S)[1])
     frames = data.pop('frames')
@@ -20,7 +20,7 @@ def page_data(path):
 
 
 def firefox_markers(path):
-    """(process, thread, name, begin, end, text) of each, sorted."""
+    """(process, thread, name, begin, end, text) of each marker, sorted."""
     profile = json.loads(gzip.decompress(path.read_bytes()))
     found = []
     for thread in profile['threads']:
@@ -32,8 +32,8 @@ def firefox_markers(path):
 
 
 def check(tap, place, what, errors, wants):
-    """Of the OUTPUTS in PLACE. ERRORS: what the recording printed. WANTS: what its page must have, 'markers' or
-    'physical'."""
+    """Checks the OUTPUTS in PLACE. ERRORS: the recording's messages. WANTS: data that its page must have, 'markers'
+    or 'physical'."""
     done = place.programs.run([place.programs.clrsym, 'report', 'kept.clrsym', '--summary', '-o', 'again.html', '-o',
                                'again.firefox.json.gz'], cwd=place.directory, env=place.environment)
     if not tap.check(done.returncode == 0, f'{what}: the saved samples are read', done.stderr):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A .NET program under a tracing session of its own: the session, the program, and what the program
-and its runtime say about its code. To be used inside of tests/support/lttng-sandbox."""
+"""A .NET program under its own tracing session: the session, the program, and the code that the program and its
+runtime report. To be used inside of tests/support/lttng-sandbox."""
 
 import collections
 import contextlib
@@ -17,15 +17,14 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# s: for anything, also where many others have the machine.
+# s: timeout of everything, also on a busy machine.
 TIMEOUT = 300
 INSIDE = 'CLRSYM_TEST_LIVE'
 
 RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
                   'R2RGetEntryPoint*', 'ILStubGenerated', 'BulkType')
-# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points, types, details of methods,
-# interop. A filter that matches no event
-# source keeps the runtime from turning everything on for its own listener.
+# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points, types, details of methods, interop. A filter without a
+# matching event source prevents the runtime from enabling everything for its own listener.
 ENVIRONMENT = {
     'DOTNET_LTTng': '1',
     'DOTNET_EnableEventLog': '1',
@@ -33,9 +32,9 @@ ENVIRONMENT = {
     'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:60000A20B8:5',
 }
 
-# One method body as the runtime's perf map, and the daemon, name it.
+# A method body, as the runtime's perf map and the daemon name it.
 Name = collections.namedtuple('Name', 'type method tier size')
-# A line that the program printed: at TIME its TYPE.METHOD began at ADDRESS.
+# A line of the program's output: at TIME its TYPE.METHOD began at ADDRESS.
 Code = collections.namedtuple('Code', 'time address type method')
 
 PERF_MAP_LINE = re.compile(r'(?:0x)?([0-9a-f]+) ([0-9a-f]+) (.*)')
@@ -49,7 +48,7 @@ def no_dotnet():
 
 
 def run_or_skip(reason, run_test):
-    """Runs the test, unless there is a REASON why it cannot run."""
+    """Runs the test; skips it if there is a REASON."""
     if reason:
         print(f'1..0 # SKIP {reason}')
     else:
@@ -69,11 +68,11 @@ def missing():
 
 
 def tell(command):
-    """Called with each command that is part of the way; a demonstration shows it."""
+    """Called with each command on the way; a demonstration prints it."""
 
 
 def run(*command, **options):
-    """Runs to the end; what it says is shown only if it fails."""
+    """Runs to the end; prints the output only after a failure."""
     tell(command)
     done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=TIMEOUT, check=False, **options)
@@ -83,7 +82,7 @@ def run(*command, **options):
 
 
 def wait_for(what, condition, process=None, seconds=TIMEOUT):
-    """Until CONDITION is true, which it returns; PROCESS must not end meanwhile."""
+    """Waits until CONDITION is true, and returns its value. PROCESS must not end meanwhile."""
     deadline = time.monotonic() + seconds
     while True:
         begin = time.monotonic()
@@ -93,24 +92,24 @@ def wait_for(what, condition, process=None, seconds=TIMEOUT):
             raise RuntimeError(f'{what}: the process ended with {process.returncode}')
         if time.monotonic() > deadline:
             raise RuntimeError(f'{what}: not within {seconds} s')
-        # A condition may run a program: that takes half of the time at most.
+        # If a condition runs a program, that takes at most half of the time.
         time.sleep(max(0.02, time.monotonic() - begin))
 
 
 def own_pid(pid):
-    """The pid that a process has in its own namespace."""
+    """The pid of a process in its own namespace."""
     status = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8')
     return int(re.search(r'^NSpid:.*\s(\d+)$', status, re.MULTILINE)[1])
 
 
 def start_ticks(pid):
-    """When it was started, as its diagnostic socket has that in its name."""
+    """The start of a process, as in the name of its diagnostic socket."""
     stat = pathlib.Path(f'/proc/{pid}/stat').read_text(encoding='utf-8')
     return int(stat.rpartition(')')[2].split()[19])
 
 
 def freeze(pid):
-    """Stops a process. The signal reaches one thread first: another one may run until all have stopped."""
+    """Stops a process, and waits: SIGSTOP reaches one thread first, while others may still run."""
     os.kill(pid, signal.SIGSTOP)
     wait_for(f'the stop of {pid}', lambda: all(
         re.search(r'^State:\s+T', path.read_text(encoding='utf-8'), re.MULTILINE)
@@ -119,8 +118,8 @@ def freeze(pid):
 
 @contextlib.contextmanager
 def machine(is_shared):
-    """A recording of the whole machine attaches the programs of all tests that run at the same time; a
-    test whose program must not be attached shares the machine with its like only."""
+    """A lock. Recordings of the whole machine attach the programs of all parallel tests; a test whose program must
+    not be attached shares the machine only with tests of its kind."""
     with open(pathlib.Path(tempfile.gettempdir()) / 'clrsym-tests.lock', 'a', encoding='utf-8') as lock:
         fcntl.flock(lock, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
         yield
@@ -128,7 +127,7 @@ def machine(is_shared):
 
 @contextlib.contextmanager
 def child(command, stop=signal.SIGTERM, **options):
-    """A process that has ended when the `with` has."""
+    """A process that ends with the `with`."""
     tell(command)
     process = subprocess.Popen([str(word) for word in command], **options)
     try:
@@ -144,14 +143,14 @@ def child(command, stop=signal.SIGTERM, **options):
 
 
 def end_orderly():
-    """What is under way is stopped on the way out. Started in the background by a shell, we would
-    ignore SIGINT, and so would our children, of which babeltrace2 needs it to stop."""
+    """SIGTERM and SIGINT end the program through its `with` blocks, which stop child processes. A shell's background
+    job ignores SIGINT, and so would our child processes; babeltrace2 needs it to stop."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
 
 
 def enter_sandbox(what_is_missing):
-    """This program again, beside a session daemon of its own; skipped where that cannot be."""
+    """Runs this program again, beside its own session daemon; skips if that is impossible."""
     reason = what_is_missing()
     if reason is None:
         sandbox = HERE.parent / 'support' / 'lttng-sandbox'
@@ -168,7 +167,7 @@ def enter_sandbox(what_is_missing):
 
 
 def in_sandbox(run, what_is_missing=missing):
-    """RUN, in the sandbox; skipped with what WHAT_IS_MISSING returns, if it is not None."""
+    """Calls RUN in the sandbox; skips with the reason of WHAT_IS_MISSING, unless that is None."""
     if os.environ.get(INSIDE):
         end_orderly()
         run()
@@ -177,7 +176,7 @@ def in_sandbox(run, what_is_missing=missing):
 
 
 def made_once(name, directory, make):
-    """The directory that MAKE filled: DIRECTORY, or, with $CLRSYM_TEST_APPS, one that all tests share."""
+    """The directory that MAKE has filled: DIRECTORY, or, with $CLRSYM_TEST_APPS, one that all tests share."""
     if not (kept := os.environ.get('CLRSYM_TEST_APPS')):
         make(directory)
         return directory
@@ -192,7 +191,7 @@ def made_once(name, directory, make):
 
 
 def build(directory, program='app', assembly='clrsym-live.dll', framework=None):
-    """A program's assembly, in a directory of its own. FRAMEWORK: another one than this machine's (net8.0)."""
+    """A program's assembly, in its own directory. FRAMEWORK: another framework than this machine's (net8.0)."""
     directory = pathlib.Path(directory)
     options = [framework, 'shared'] if framework else []
     made = made_once('-'.join([program, *options[:1]]), directory / 'made',
@@ -202,7 +201,7 @@ def build(directory, program='app', assembly='clrsym-live.dll', framework=None):
 
 
 def publish(directory, framework, *how, program='app', name=None):
-    """The program for another runtime, with that runtime beside it: fetched, if it can be. HOW: see build-app."""
+    """The program for another runtime, which is beside it: fetched if possible. HOW: see build-app."""
     made = made_once('-'.join(['published', program, framework, *how]), pathlib.Path(directory),
                      lambda place: run(HERE / 'build-app', place, program, framework, *how))
     return made / 'bin' / (name or ('clrsym-live' if program == 'app' else f'clrsym-{program}'))
@@ -210,7 +209,7 @@ def publish(directory, framework, *how, program='app', name=None):
 
 @contextlib.contextmanager
 def session(name, *create):
-    """A started session of the runtime's method events; stopped and destroyed in the end."""
+    """A started session of the runtime's method events; the `with` destroys it."""
     run('lttng', 'create', name, *create)
     try:
         run('lttng', 'enable-channel', '-u', 'methods', '--subbuf-size=1M', '--num-subbuf=8')
@@ -234,7 +233,7 @@ def free_ports(n):
 
 
 class Relay:
-    """An lttng-relayd on ports of its own, for this machine only."""
+    """An lttng-relayd with its own ports, for this machine only."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -278,7 +277,7 @@ class Program:
 
     @contextlib.contextmanager
     def ready(self):
-        """Has printed READY, and waits until its standard input is closed."""
+        """Waits until the program has printed READY. It then waits for end of file on its standard input."""
         environment = {**os.environ, **ENVIRONMENT, 'TMPDIR': str(self.directory),
                        'DOTNET_PerfMapEnabled': '3',  # the map, no jitdump
                        'DOTNET_PerfMapJitDumpPath': str(self.directory)}
@@ -302,7 +301,7 @@ class Program:
         return self.output.read_text(encoding='utf-8').splitlines()
 
     def codes(self):
-        """(code at its time, code that is there to stay)."""
+        """(code at its time, code that stays)."""
         passing, lasting = [], []
         into = passing
         for line in self.lines():
@@ -314,7 +313,7 @@ class Program:
         return passing, lasting
 
     def perf_map(self):
-        """(start -> the bodies there in the order they came, lines without a method)."""
+        """(start -> the bodies there, in order of appearance; lines without a method)."""
         bodies, odd = collections.defaultdict(list), []
         path = self.directory / f'perf-{self.pid}.map'
         for line in path.read_text(encoding='utf-8', errors='replace').splitlines():

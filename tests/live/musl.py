@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Root directories like that of an Alpine container, with a .NET runtime for musl and the live programs, and the program
-that enters them.
+"""Root directories like an Alpine container's, with a .NET runtime for musl, the live programs, and the program that
+enters the directories.
 
-Debian has the C library. GCC's static C++ library becomes a shared one for it. NuGet has the runtimes.
-"""
+Debian has the C library. GCC's static C++ library is linked into a shared one for musl. NuGet has the runtimes."""
 
 import os
 import pathlib
@@ -22,7 +21,7 @@ USER = 1654
 
 
 def missing():
-    """Why there can be no such root directory here, or None."""
+    """Why no such root directory is possible here, or None."""
     for program in ('dotnet', 'musl-gcc', 'objcopy', 'unshare'):
         if not shutil.which(program):
             return f'no {program} on PATH'
@@ -34,9 +33,9 @@ def gcc_file(name):
 
 
 def make_tools(to):
-    """enter, and libstdc++.so.6, which is libgcc_s.so.1, too."""
+    """Makes enter, and libstdc++.so.6, which also stands for libgcc_s.so.1."""
     live.run('musl-gcc', '-static', '-O1', '-D_GNU_SOURCE', '-o', to / 'enter', HERE / 'musl/enter.c')
-    # What is hidden in a static library is exported under its name by cxx.c.
+    # cxx.c exports symbols that the static library hides.
     live.run('objcopy', '--redefine-sym', '_Unwind_Resume=hidden_resume', gcc_file('libgcc_eh.a'), to / 'eh.a')
     live.run('musl-gcc', '-shared', '-fPIC', '-O2', '-s', '-D_GNU_SOURCE', '-o', to / 'libstdc++.so.6', HERE / 'musl/cxx.c',
              '-Wl,--eh-frame-hdr,-soname,libstdc++.so.6', '-Wl,--whole-archive', gcc_file('libstdc++.a'), to / 'eh.a',
@@ -59,7 +58,7 @@ def make_system(root, directory):
         (root / name).mkdir(parents=True)
     (root / 'tmp').chmod(0o1777)
     shutil.copy(LOADER, root / 'lib')
-    # musl and its own C++ library: nothing of glibc.
+    # musl and its own C++ library, without glibc.
     os.symlink(LOADER.name, root / 'lib/libc.musl-x86_64.so.1')
     shutil.copy(tools(directory) / 'libstdc++.so.6', root / 'usr/lib')
     os.symlink('libstdc++.so.6', root / 'usr/lib/libgcc_s.so.1')
@@ -75,7 +74,7 @@ class Root:
     """The root directory with one runtime."""
 
     def __init__(self, directory, runtime):
-        """RuntimeError: it is not to be had."""
+        """RuntimeError: not available."""
         directory = pathlib.Path(directory)
         self.path = directory / f'root-{runtime}'
         self.enter = tools(directory) / 'enter'
@@ -87,10 +86,10 @@ class Root:
 
 
 def main_process(process):
-    """The pid, as seen from outside, of the program that a command has started; 0: not yet."""
+    """The pid, outside of the container, of the command's program; 0: not started yet."""
     children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text(encoding='ascii').split()
     if not children:
         return 0
-    # enter's own until it has become the program.
+    # The executable is enter until it executes the program.
     program = os.readlink(f'/proc/{children[0]}/exe')
     return int(children[0]) if not program.endswith('/enter') else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""refuse_perf.py COMMAND [ARG...]: the command, with perf_event_open(2) refused, as containers do it."""
+"""refuse_perf.py COMMAND [ARG...]: runs the command with perf_event_open(2) refused, as in containers."""
 
 import ctypes
 import errno

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A program with each runtime that can be had: that of this machine, and those of NuGet.
+"""A program with each available runtime: this machine's, and those of NuGet.
 
-runtimes.py --missing: which packages of NuGet are not on this machine. runtimes.py --restore: gets them.
-"""
+runtimes.py --missing: lists the packages of NuGet that this machine lacks. runtimes.py --restore: gets them."""
 
 import os
 import pathlib
@@ -22,22 +21,22 @@ OWN = '10'
 NEWEST = '11'
 ALL = '8', '9', OWN, NEWEST
 BOTH = OWN, NEWEST
-# A test with a .NET program -> the runtimes that it runs on in `tests/all`; with --full, each runs on all. A second
-# runtime is here where the runtimes differ in the tested thing, or where it takes few seconds.
-# test_tree.py compares this table with the tests that there are.
+# Test with a .NET program -> its runtimes in `tests/all`; with --full, each test runs on all. A test has a second
+# runtime if the runtimes differ in the tested feature, or if that takes few seconds. test_tree.py compares this table
+# with the tests.
 TESTS = {
     'test_again.py': (OWN,),
-    # By tests/on-arm64, with a runtime of its own.
+    # Run by tests/on-arm64, with a runtime of its own.
     'test_arm64.py': (OWN,),
     'test_arm64_chains.py': (OWN,),
     'test_attach.py': BOTH,
     'test_attach_refused.py': (NEWEST,),
     'test_bpftrace.py': (NEWEST,),
     'test_chains.py': (OWN,),
-    # What is tested is another tool's file, whatever the runtime.
+    # The tested file is made by another tool, whatever the runtime.
     'test_collect_linux.py': (OWN,),
     'test_collections.py': ('9', NEWEST),
-    # For musl: those whose LTTng providers want another library each.
+    # For musl: runtimes whose LTTng providers need different libraries.
     'test_containers.py': ('8', OWN, NEWEST),
     'test_coredump.py': (OWN,),
     'test_doctor.py': ('8', NEWEST),
@@ -50,20 +49,20 @@ TESTS = {
     'test_live.py': ('8', OWN, NEWEST),
     'test_live_churn.py': (NEWEST,),
     'test_live_inlined.py': ALL,
-    # .NET 11 has the shapes of all others, and async methods that the runtime runs.
+    # .NET 11 has all shapes of the others, and runtime async methods.
     'test_live_lines.py': (NEWEST,),
     'test_names.py': ALL,
     'test_perf_live.py': (OWN,),
     'test_plain.py': ('9', NEWEST),
     'test_precompiled.py': (NEWEST,),
     'test_record.py': BOTH,
-    # One with GCAllocationTick, one with AllocationSampled.
+    # One runtime with GCAllocationTick, one with AllocationSampled.
     'test_record_events.py': ('8', NEWEST),
     'test_record_push.py': (NEWEST,),
-    # Only the newest one reports chains.
+    # Only the newest runtime reports chains.
     'test_record_async.py': BOTH,
     'test_record_waits.py': (NEWEST,),
-    # `dotnet watch` is the SDK's.
+    # `dotnet watch` belongs to the SDK.
     'test_reload.py': (OWN,),
     'test_same_events.py': ALL,
     'test_stack.py': (NEWEST,),
@@ -74,7 +73,7 @@ TESTS = {
 RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-x64'
 WEB = 'Microsoft.AspNetCore.App.Runtime.linux-x64'
 PRECOMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
-# The first compiler that leaves async methods to the runtime.
+# The first compiler with runtime async methods.
 COMPILER = 'Microsoft.Net.Compilers.Toolset', '5.9.0'
 REFERENCES = 'Microsoft.NETCore.App.Ref'
 WEB_REFERENCES = 'Microsoft.AspNetCore.App.Ref'
@@ -144,7 +143,7 @@ def make_host(version, to):
 
 
 def host(directory, runtime):
-    """The `dotnet` that runs assemblies with that runtime; RuntimeError: it is not to be had."""
+    """The `dotnet` that runs assemblies with that runtime. RuntimeError: not available."""
     if runtime == OWN:
         return own_host()
     version = version_of(runtime)
@@ -153,20 +152,20 @@ def host(directory, runtime):
 
 
 def framework(dotnet, runtime):
-    """Where the assemblies of that runtime are, of its host."""
+    """The directory with the assemblies of that runtime, by its host."""
     return pathlib.Path(dotnet).parent / 'shared/Microsoft.NETCore.App' / version_of(runtime)
 
 
 def tracepoints(plugins):
-    """The library that gives .NET 11 its LTTng events back, of the build with that directory of plugins."""
+    """The library that gives .NET 11 its LTTng events back, from the build with that directory of plugins."""
     return next(pathlib.Path(plugins).resolve().glob('tracepoints/*.so'))
 
 
 def command(directory, runtime, program='app', name='clrsym-live', library=None):
-    """Runs the program with that runtime; RuntimeError: it is not to be had. LIBRARY: for events by LTTng, see
+    """Runs the program with that runtime. RuntimeError: not available. LIBRARY: for events by LTTng, see
     tracepoints()."""
     directory = pathlib.Path(directory)
-    # The SDK of .NET 10 builds for nothing newer.
+    # The SDK of .NET 10 builds for no newer runtime.
     other = None if runtime in (OWN, NEWEST) else f'net{runtime}.0'
     to = directory / runtime
     assembly = live.build(to, program, f'{name}.dll', other)
@@ -178,12 +177,12 @@ def command(directory, runtime, program='app', name='clrsym-live', library=None)
 
 
 def of_test(test):
-    # recorded.py, which has this too, changes the environment, which the demo needs.
+    # recorded.py has the same, but changes the environment, which the demo needs.
     return ALL if os.environ.get('CLRSYM_TEST_FULL') else TESTS[pathlib.Path(test).name]
 
 
 def commands(tap, test, directory, program='app', name='clrsym-live', library=None):
-    """Yields ("10", command) of each runtime of the test; those that are not to be had are skipped."""
+    """Yields ("10", command) for each runtime of the test; skips unavailable runtimes."""
     for runtime in of_test(test):
         try:
             found = command(directory, runtime, program, name, library)
@@ -202,7 +201,7 @@ def runs(tap, test, directory, **options):
 
 
 def precompile(assembly, to, framework_of, *others, runtime=OWN):
-    """Native code beside the IL of the assembly, for that runtime, whose assemblies are in FRAMEWORK_OF."""
+    """Precompiles the assembly for the runtime whose assemblies are in FRAMEWORK_OF."""
     tools, = nuget.restore([(PRECOMPILER, version_of(runtime))])
     paths = framework_of / '*.dll', *others
     live.run(tools / 'tools/crossgen2', '--targetos:linux', '--targetarch:x64', '-O', '-o', to, assembly,
@@ -210,12 +209,12 @@ def precompile(assembly, to, framework_of, *others, runtime=OWN):
 
 
 def is_here(runtime):
-    """Nothing has to be fetched for it."""
+    """True if nothing has to be fetched for it."""
     return runtime == OWN or nuget.directory_of(RUNTIME, version_of(runtime)).is_dir()
 
 
 def packages():
-    """What tests need of NuGet: (name, version)."""
+    """The packages of NuGet that tests need: (name, version)."""
     for_musl = [package for runtime in TESTS['test_containers.py'] for package in musl_packages(runtime)]
     of_each = RUNTIME, WEB, REFERENCES, WEB_REFERENCES, PRECOMPILER
     return [COMPILER, collect_linux.PACKAGE, nuget.ARM64_HOST, nuget.ARM64_RUNTIME, *dict.fromkeys(for_musl),

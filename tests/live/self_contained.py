@@ -8,7 +8,7 @@ import shutil
 import live
 import runtimes
 
-# In the program that starts the runtime, the place for the name of the assembly: the digits of a hash, then zeros.
+# The host program has room for the assembly's name: the digits of a hash, then zeros.
 PLACE = b'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2'
 PLACE_SIZE = 1024
 
@@ -23,8 +23,8 @@ def make_host(assembly, apphost, to):
 
 
 def make(to, directory, runtime, rid, packages, programs):
-    """PACKAGES: the program that starts the runtime, and the runtime, for RID. PROGRAMS: {directory: assembly}; they are
-    built below DIRECTORY. RuntimeError: a package is not to be had."""
+    """PACKAGES: the host program and the runtime, for RID. PROGRAMS: {directory: assembly}, built below DIRECTORY.
+    RuntimeError: a package is not available."""
     host, pack = runtimes.nuget.restore(packages)
     for path in [*pack.glob(f'runtimes/{rid}/lib/*/*'), *pack.glob(f'runtimes/{rid}/native/*')]:
         shutil.copy(path, to)
@@ -32,7 +32,7 @@ def make(to, directory, runtime, rid, packages, programs):
     configuration = {'runtimeOptions': {
         'includedFrameworks': [{'name': 'Microsoft.NETCore.App', 'version': packages[1][1]}],
         'configProperties': {'System.Globalization.Invariant': True}}}
-    # The SDK of .NET 10 builds for nothing newer.
+    # The SDK of .NET 10 builds for no newer runtime.
     framework = None if runtime in (runtimes.OWN, runtimes.NEWEST) else f'net{runtime}.0'
     for program, name in programs.items():
         built = live.build(pathlib.Path(directory) / f'{program}-{runtime}', program, f'{name}.dll', framework)

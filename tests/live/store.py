@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A store for profiles that tests command: it takes what `clrsym record --push` sends."""
+"""A store for profiles with answers by the test: receives the uploads of `clrsym record --push`."""
 
 import base64
 import contextlib
@@ -16,7 +16,7 @@ import readers
 
 
 class Received:
-    """One profile: the labels of its series, and its bytes; decoded, if it is an OTLP profile."""
+    """A profile: the labels of its series, and its bytes; decoded if it is an OTLP profile."""
 
     def __init__(self, path, headers, body):
         if headers['Content-Type'] == 'application/json':
@@ -47,8 +47,8 @@ class Received:
 
 
 class Store:
-    """ANSWER: a function of the number of the request; its result is a status; a status, headers and
-    text; 'hang'; or 'endless'."""
+    """ANSWER: a function of the request's number. Its result is a status; or a status, headers and text; or 'hang'
+    or 'endless'."""
 
     def __init__(self, answer=lambda n: 200):
         self.answer = answer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started without tracing is attached, and for a time its events are not fed: the
-daemon, which has a user of its own, orders a rundown, and answers rightly again."""
+"""A program that starts without tracing is attached, and its events are not fed for a while: the daemon, with a
+user of its own, orders a rundown, and its answers are right again."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ def pin(pid, processors):
 
 
 def check_claim(tap, feed, program):
-    """`clrsym attach` reports that everything is known only if it is."""
+    """`clrsym attach` reports complete knowledge only if that is true."""
     row, = feed.rows('attach', program.pid)
     end = test_live.ns(row['complete'])
     feeder = ingest.Feeder(feed.daemon.ingest)
@@ -70,7 +70,7 @@ def check(tap, feed, command, directory):
         live.wait_for('what the program goes on with',
                       lambda: len(program.codes()) > n_before + 50, program.process)
         between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        # The other processors emit nothing for a time. That delays no answer.
+        # The other processors emit nothing for a while, which must not delay answers.
         pin(program.pid, PROCESSORS[:1])
         feed.start_feeder()
         feed.settle(program.pid)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym attach`: programs that were started without tracing and compile without a pause are
-attached while they run. Their own account of their code, and the runtime's perf map, against what
-the daemon answers from then on."""
+"""`clrsym attach`: programs that start without tracing and compile all the time are attached while they run. The
+daemon's later answers are compared with the programs' own account of their code, and with the runtime's perf map."""
 
 import contextlib
 import json
@@ -72,7 +71,7 @@ def test_one(tap, feed, command, directory):
 
 
 def check_samples(tap, feed, data, bodies):
-    """perf's samples of the busy program; what of its own types ran is there still."""
+    """perf's samples of the busy program; its own types' code of that time still exists."""
     done = perftool.clrsym_perf(feed.programs, '-i', data, *feed.daemon.source)
     share = figures(done)
     tap.check(done.returncode == 0 and share and share['jitted'] > 300 and
@@ -93,13 +92,13 @@ def check_samples(tap, feed, data, bodies):
 
 
 def in_gap(feed, program):
-    """The begin of the open process gap that the daemon knows, or None."""
+    """The begin of the open process gap in the daemon, or None."""
     row, = feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid))
     return json.loads(row)['gap_since']
 
 
 def nothing(feed, program, when=None):
-    """The confidence of an answer about an address where there never is code."""
+    """The confidence of an answer about an address that never has code."""
     answer, = feed.resolve_now(program.pid, [16]) if when is None else \
         test_live.resolve(feed.programs, feed.daemon, program.pid, [(16, when)])
     if answer['status'] != 'no-method':
@@ -108,7 +107,7 @@ def nothing(feed, program, when=None):
 
 
 def test_detached(tap, feed, command, directory):
-    """Between detach and attach code is loaded and unloaded without events."""
+    """Code is loaded and unloaded without events between detach and attach."""
     program = attached.Busy(command, directory / 'detached', contexts=True)
     with program.running():
         feed.rows('attach', program.pid)
@@ -136,7 +135,7 @@ def test_detached(tap, feed, command, directory):
 
 
 def test_suspended(tap, feed, command, directory):
-    """A program that waits to be resumed is attached before it begins: nothing is missing then."""
+    """A program that waits for its resumption is attached before it starts, so no event is missing."""
     program = attached.Busy(command, directory / 'suspended', contexts=True)
     with program.running(is_ready=lambda: list(program.directory.glob('dotnet-diagnostic-*')),
                          DOTNET_DefaultDiagnosticPortSuspend='1'):
@@ -171,7 +170,7 @@ def holder_of(pid):
 
 
 def test_deaths(tap, feed, command, directory):
-    """The worker is killed, then the holder, then the target."""
+    """Kills the worker, then the holder, then the target."""
     program = attached.Busy(command, directory / 'deaths', contexts=True)
     with program.running():
         row, = feed.rows('attach', program.pid)
@@ -238,11 +237,11 @@ def test_many(tap, feed, command, directory):
 
 
 def test_namespaces(tap, feed, command, directory, options=(), run_as=(), **variables):
-    """Both are process 1, and each has sockets of its own with the same path."""
+    """Two programs with pid 1, each with its own socket at the same path."""
     programs = [attached.Busy(command, directory / f'ns-{i}') for i in range(2)]
     with contextlib.ExitStack() as stack:
         for program in programs:
-            # A directory of the same path, in each mount namespace another one.
+            # The path is another directory in each mount namespace.
             script = f'mount -t tmpfs -o mode=1777 tmpfs {programs[0].directory} && exec "$@"'
             program.directory = programs[0].directory
             stack.enter_context(program.running(
@@ -278,7 +277,7 @@ def test_other(tap, feed, command, directory, what):
 
 
 def test_oldest(tap, feed, command, directory):
-    """A runtime that knows only the oldest command, and writes a stream that is discarded."""
+    """A runtime that knows only the oldest command, which writes a stream that is discarded."""
     program = attached.Busy(command, directory / 'oldest')
     with program.running():
         run_for(2)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`clrsym record` of programs whose call chains are known from their source, by frame pointers and with copies of
-the stack: where a method was replaced while it ran (OSR), or keeps no frame pointer, its caller is the right one, or
-a frame shows that it is not known. For each runtime, also against what its own sampler finds."""
+the stack. If a method was replaced while it ran (OSR), or keeps no frame pointer, its caller is right, or a frame
+shows that it is unknown. For each runtime, also against the runtime's own sampler."""
 
 import collections
 import math
@@ -19,7 +19,7 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
 UNKNOWN = '[caller unknown'
-# The methods with loops, and by the source all their callers.
+# Methods with loops, and all their callers in the source.
 CALLERS = {
     'Loop': {'OneCaller'},
     'Inner': {'Nested'},
@@ -35,7 +35,7 @@ CALLERS = {
     'OnThread': {'Main.lambda#c.3_0'},
     'MoveNext': {'Iterated'},
 }
-# The same for each kind of frame. Between the two can be frames of native code, of the runtime and of dynamic methods.
+# The same for each kind of frame. Frames of native code, of the runtime and of dynamic methods can be in between.
 KIND_CALLERS = {
     'Tiny': {'TinyLoop', 'OneCall'},
     'OneCall': {'OneCallLoop'},
@@ -45,7 +45,7 @@ KIND_CALLERS = {
     'LeafInFinally': {'InFinally'},
     'LeafInCatch': {'InCatch'},
     'LeafInFilter': {'InFilter'},
-    # The runtime before .NET 9 finds the code of a filter where it runs, frame pointers where it belongs.
+    # The runtime's walk before .NET 9 finds the thrower as a filter's caller, frame pointers the method's caller.
     'InFilter': {'Run', 'Throw'},
     'InCatch': {'Run'},
     'Throw': {'InCatch', 'InFilter'},
@@ -57,19 +57,19 @@ KIND_CALLERS = {
     'DynamicLoop': {'Run'},
     'Run': {'Main'},
 }
-# What .NET 11 makes for a call of native code, with the name that the source gives that.
+# .NET 11's stub for a call of native code; its name in the source.
 STUBS = 'qsort',
-# Stacks begin with these; the last two on a thread of the pool.
+# Begins of stacks; the last two on a thread of the pool.
 BEGINS = 'Main', 'Async', 'LeafOfAsync'
-# What a leaf below a shared method shows of that method's caller.
+# Leaf below a shared method -> that method's caller.
 SHOWN = {'LeafOfOne': 'One', 'LeafOfOther': 'Other', 'LeafOfUsual': 'Usual', 'LeafOfRare': 'Rare'}
-# Called by two methods, which one call reaches: without a copy of the stack their caller is not certain.
+# Two methods call it through one call: without a copy of the stack, the caller is not certain.
 SHARED = 'Shared', 'SharedRarely'
-# A share may differ so much beside three times its standard deviation: runs differ.
+# Allowed difference of shares beside three times the standard deviation, because runs differ.
 MAX_DIFFERENCE = 0.04
-# Samples of a callee whose callers are compared.
+# Minimum of samples of a callee whose callers are compared.
 MIN_SAMPLES = 40
-# Recursive is called so deep at most.
+# Maximum depth of Recursive.
 DEEPEST = 5
 
 
@@ -84,13 +84,13 @@ def names_of(stack):
 
 
 def kinds_of(stack):
-    """The methods of the program alone, and callers that are not known."""
+    """Only the program's methods, and unknown callers."""
     return [name.split('.')[0] for name in names_of(stack) if name and name not in STUBS]
 
 
 def callers(path):
-    """callee -> caller -> samples, of the methods with loops. How long each of these has the processor differs from
-    run to run on a busy machine; by whom it is called does not."""
+    """callee -> caller -> samples, for methods with loops. On a busy machine, the CPU time of each method differs
+    from run to run, but its callers do not."""
     counts = collections.defaultdict(collections.Counter)
     for stack, count in perftool.folded(path.read_text(encoding='utf-8')).items():
         names = names_of(stack)
@@ -101,7 +101,7 @@ def callers(path):
 
 
 def differing_shares(one, other):
-    """(caller, callee) -> its two shares, where they differ by more than chance allows."""
+    """(caller, callee) -> its two shares, if they differ by more than chance."""
     found = {}
     for callee in one.keys() & other.keys():
         n, m = one[callee].total(), other[callee].total()
@@ -115,7 +115,7 @@ def differing_shares(one, other):
 
 
 class Counted(collections.Counter):
-    """The edges of stacks to the methods with loops."""
+    """The edges of stacks to methods with loops."""
 
     def __init__(self, stacks):
         super().__init__()
@@ -146,7 +146,7 @@ def test_runtime(tap, place, command, what):
             continue
         counted = Counted(perftool.folded((place.directory / f'{graph}.folded').read_text(encoding='utf-8')))
         tap.note(f'{what}, {graph}: {dict(counted)}')
-        # Beside other programs, it gets a part of a CPU.
+        # Other programs leave it only a part of a CPU.
         tap.check(sum(counted.values()) > 200, f'{what}, {graph}: {sum(counted.values())} callers', errors)
         tap.check(not counted.wrong, f'{what}, {graph}: {counted.wrong.total()} callers are wrong', counted,
                   *counted.wrong.most_common(4))
@@ -156,7 +156,7 @@ def test_runtime(tap, place, command, what):
 
 
 def test_oracle(tap, place, command, what):
-    """The stacks that perf copied against those of the runtime's own sampler, whose walk of the stack is the runtime's."""
+    """The stacks that perf copied against the runtime's own sampler, with its own walk of the stack."""
     code, _, errors = place.record('-o', 'runtime.folded', '--', *command, 2, PATH='/nowhere')
     tap.check(code == 0 and "the runtime's own sampler is used" in errors, 'the runtime samples itself', errors)
     runtime, copies = (callers(place.directory / f'{name}.folded') for name in ('runtime', 'dwarf,16384'))
@@ -166,7 +166,7 @@ def test_oracle(tap, place, command, what):
 
 
 def count_kinds(stacks):
-    """How many edges are right, and unknown; and those that are wrong."""
+    """Numbers of right and of unknown edges; and the wrong edges."""
     counts, wrong = collections.Counter(), collections.Counter()
     for stack, count in stacks.items():
         names = kinds_of(stack)
@@ -193,7 +193,7 @@ def test_kinds(tap, place, command, what):
         tap.note(f'{what}, kinds, {graph}: {dict(counts)}')
         tap.check(code == 0 and counts['right'] > 400 and not wrong, f'{what}, kinds, {graph}: no caller is wrong', errors,
                   counts, wrong.most_common(8))
-        # Copies end in the runtime's handling of exceptions, which takes many KiB of the stack.
+        # Copies end in the runtime's exception handling, which needs many KiB of the stack.
         tap.check(graph == 'fp' or 10 * counts['unknown'] <= counts['right'],
                   f'{what}, kinds, {graph}: callers are known', counts)
 
@@ -203,18 +203,18 @@ def test_kinds_oracle(tap, place, command, what):
     code, _, errors = place.record('-o', 'kinds-runtime.folded', '--', *command, 'kinds', PATH='/nowhere')
     if not tap.check(code == 0, f'{what}, kinds, by the runtime: it is recorded', code, errors):
         return
-    # It samples where the runtime can stop a thread, so that shares of several callers are others.
+    # It samples where the runtime can stop a thread, so the shares of several callers differ.
     counts, wrong = count_kinds(perftool.folded((place.directory / 'kinds-runtime.folded').read_text(encoding='utf-8')))
     tap.check(code == 0 and counts['right'] > 400 and not wrong,
               f'{what}, kinds: the callers are those that the runtime itself finds', errors, counts, wrong)
 
 
 def test_roots(tap, place, command):
-    """Stacks that do not lead to Main show that they do not."""
+    """Stacks that do not reach Main show that."""
     for graph in 'fp', 'both', 'dwarf,32768':
         code, _, errors = place.record('-g', graph, '-F', 499, '-o', f'roots-{graph}.folded', '--', *command, 'reads')
         stacks = perftool.folded((place.directory / f'roots-{graph}.folded').read_text(encoding='utf-8'))
-        # What is below the methods of the program, and what they call; the start and the end are not.
+        # Without the frames below the program's methods and their callees, and without start and end.
         found = {stack: n for stack, n in stacks.items()
                  if any('pread' in frame or frame.startswith(('Chains.Program.Deep(', 'Chains.Program.LeafOfOne('))
                         for frame in stack)}
@@ -228,7 +228,7 @@ def test_roots(tap, place, command):
 
 
 def precompiled(directory, command):
-    """The command with code that was compiled before, and stays."""
+    """The command with precompiled code, which stays."""
     host, assembly = command
     to = directory / 'precompiled'
     shutil.copytree(assembly.parent, to)

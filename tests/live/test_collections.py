@@ -27,17 +27,17 @@ LONGER, INTERVAL = 6, 2
 # Without the background, with it, and with a thread for each of three heaps (numbers are hexadecimal).
 MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'concurrent': {'DOTNET_gcConcurrent': '1'},
          'server': {'DOTNET_gcServer': '1', 'DOTNET_GCHeapCount': '3', 'DOTNET_GCNoAffinitize': '1'}}
-# A session of the program itself, besides that of the recording.
+# The program's own session, beside the recording's.
 OWN_SESSION = {'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x1:4'}
 # Reasons of pauses: a collection, and preparing one.
 REASONS = 1, 6
 SUMMARY = re.compile(r'^clrsym: \d+ garbage collections? \((.*)\): paused for ([\d.]+) (m?s) of [\d.]+ s, at most .* at a time$',
                      re.M)
-# A share of the time: the last collection ends after the program has counted it.
+# Share of the time: the program counts the last collection before its end.
 MAX_DIFFERENCE = 0.05
-# Shares of samples differ: other programs on the machine take time from the one thread or the other.
+# Difference of shares of samples, because other programs take CPU time from single threads.
 MAX_SHARE_DIFFERENCE = 0.1
-# Of the share of collections, by the samples' stacks and threads, and by the times of the runtime's events.
+# Difference between the shares of collections by samples' stacks and threads, and by the times of events.
 MAX_POINTS = 0.02
 
 
@@ -171,7 +171,7 @@ def test_windows(tap, place, command, what):
 
 
 def check_own_session(tap, place, what, path, pauses):
-    """The PAUSES (begin, length in ms) are those of the program's own session: the same threads pause it for as long."""
+    """PAUSES (begin, length in ms) equal those of the program's own session: the same threads pause as long."""
     done = place.programs.run([place.programs.clrsym, 'dump', path])
     begun, own = {}, []
     for event in map(json.loads, done.stdout.splitlines()):
@@ -181,9 +181,9 @@ def check_own_session(tap, place, what, path, pauses):
             begin = begun.pop(event['tid'])
             own.append((begin, (float(event['time']) - begin) * 1000))
     own.sort()
-    # The program is attached while it starts: its first pauses can be missing.
+    # The program is attached while it starts, so its first pauses can be missing.
     own = own[len(own) - len(pauses):]
-    # Each session has the times at which it got the events: one is after the other.
+    # Each session gets its events at its own times, one after the other.
     difference, paused = sum(abs(one[1] - other[1]) for one, other in zip(own, pauses)), sum(length for _, length in own)
     tap.check(len(own) == len(pauses) > 1 and difference <= MAX_POINTS * paused,
               f'{what}: {len(pauses)} pauses are those of its own session', done.stderr, own, pauses)

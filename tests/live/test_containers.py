@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs of .NET for musl in containers of their own, like those of Alpine, looked at from outside: with other pids,
-another root directory, another user, and another C library.
+"""Programs of .NET for musl in their own containers, like Alpine's, observed from outside: with other pids, root
+directory, user and C library.
 
-test_containers.py CLRSYM CLRSYMD PLUGIN_DIR
-"""
+test_containers.py CLRSYM CLRSYMD PLUGIN_DIR"""
 
 import contextlib
 import os
@@ -25,7 +24,7 @@ import test_eventpipe  # pylint: disable=wrong-import-position
 import test_plain  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
-# The library that the provider of each runtime needs.
+# The library that each runtime's provider needs.
 WANTS = {'8': 'liblttng-ust.so.0', '10': 'liblttng-ust.so.1', '11': 'liblttng-ust.so.1'}
 # Percent of the managed frames.
 LEAST_NAMED = 97
@@ -63,7 +62,7 @@ class Contained(test_plain.Plain):
 
 
 def alone(root, *words):
-    """A command whose environment is not that of `clrsym record`, as that of a container."""
+    """A command with the environment of a container, instead of that of `clrsym record`."""
     return ['env', '-u', 'TMPDIR', *root.command(*words)]
 
 
@@ -130,7 +129,7 @@ def test_running(tap, place, root, what):
 def test_machine(tap, place, root, what):
     with live.machine(is_shared=False), busy(root):
         code, _, errors = place.record('-a', '-d', 2, '-o', 'a.folded')
-        # Other programs of the machine are recorded, too.
+        # The recording has other programs of the machine, too.
         own = [line for line in folded(place).splitlines() if 'Live.Program.Main(string[])' in line] if code == 0 else []
         counts = [int(line.rpartition(' ')[2]) for line in own]
         nameless = sum(count for line, count in zip(own, counts) if '[memfd:doublemapper]' in line)
@@ -139,7 +138,7 @@ def test_machine(tap, place, root, what):
 
 
 def test_command(tap, place, root, what):
-    """A command that has ended, and its root directory with it."""
+    """A command that has ended, with its root directory removed."""
     code, output, errors = place.record('-F', 1999, '-o', 'a.folded', '--', *alone(root, APP, 20), DOTNET_LTTng='0')
     check_named(tap, code, errors, f'{what}: record -- of a command that ends', output[-300:])
     counts = re.search(r'(\d+) of (\d+) precompiled', errors)
@@ -148,14 +147,14 @@ def test_command(tap, place, root, what):
 
 
 def test_copied_stacks(tap, place, root, what):
-    """Stacks that perf copies need the libraries of a process that may have ended."""
+    """Stacks that perf copies need the libraries of a process, which may have ended."""
     code, _, errors = place.record('-g', 'dwarf', '-o', 'a.folded', '--', *alone(root, APP, 10), DOTNET_LTTng='0')
     deep = [line for line in folded(place).splitlines() if 'Live.Program.Main(string[]);' in line] if code == 0 else []
     tap.check(code == 0 and deep and 'callers are missing' not in errors, f'{what}: copied stacks have callers', code, errors)
 
 
 def test_temporary(tap, place, root, what):
-    """The runtime cannot make its port in a directory that its root lacks."""
+    """The runtime cannot create its port, because the root lacks the directory."""
     with live.child(root.command(APP, 'busy'), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                     env=environment(TMPDIR='/nowhere')) as process:
         process.stdout.readline()
@@ -166,7 +165,7 @@ def test_temporary(tap, place, root, what):
 
 
 def test_inside(tap, place, root, what):
-    """A recording of the whole machine from within a pid namespace: processes outside have no number there."""
+    """A recording of the whole machine from a pid namespace, in which outer processes have no pid."""
     prefix = ['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-child']
     with live.machine(is_shared=False), busy(root) as (_, pid):
         code, _, errors = place.record('-a', '-d', 2, '-o', 'a.folded', prefix=prefix)
@@ -214,7 +213,7 @@ def test_runtime(tap, programs, feed, directory, runtime):
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    # The container's user has to reach its root directory.
+    # The container's user needs access to its root directory.
     directory.chmod(0o755)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
     feed = test_eventpipe.DirectFeed(programs, directory)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym attach --via=eventpipe`: a program without any LTTng, a daemon, and nothing else. The
-program's own account of its code, and the runtime's perf map, against what the daemon answers."""
+"""`clrsym attach --via=eventpipe`: a program, a daemon, and no LTTng. The daemon's answers against the program's
+own account of its code, and the runtime's perf map."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint:
 
 VIA = '--via=eventpipe'
 
-# Stops the process that is its argument as a debugger does, until that has ended.
+# Traces the process of its argument and stops it, as a debugger does, until the process ends.
 TRACER = '''
 import ctypes, os, sys
 PTRACE_ATTACH = 16
@@ -56,7 +56,7 @@ class DirectFeed(attached.Feed):
             yield self
 
     def settle(self, pid):
-        """A runtime that is idle writes nothing, until any session ends."""
+        """An idle runtime writes nothing until a session ends: so a session is started and ended."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         port = diagport.Port(live.own_pid(pid), self.port_directory(pid))
         diagport.Session(port, 0, 0, False).stop()
@@ -75,7 +75,7 @@ class DirectFeed(attached.Feed):
 
 
 def check_wait(tap, feed, program):
-    """A program that is idle emits nothing; a question that waits has its runtime emit something."""
+    """An idle program emits nothing: a waiting question makes its runtime emit an event."""
     horizons = []
     for options in ('--wait=0',), ('--wait=10',):
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -111,7 +111,7 @@ def test_one(tap, feed, command, directory):
                     feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid)))
         tap.equal((process['pid'], process['pid_ns'], process['gap_since']),
                   (program.vpid, row['pid_ns'], None), 'its process is that of the kernel')
-        # .NET 8 cannot be asked for them.
+        # .NET 8 does not report them.
         tap.check(int(process['runtime'].split('.')[0]) < 9 or 'quick-jit' in (process['tiering'] or ()),
                   'the settings of tiered compilation are known', process)
         program.freeze()
@@ -138,7 +138,7 @@ def is_back(feed, program, n_restarts):
 
 
 def test_deaths(tap, feed, command, directory):
-    """The worker is killed, then the holder, then the target."""
+    """Kills the worker, then the holder, then the target."""
     program = attached.Busy(command, directory / 'deaths')
     with program.running(DOTNET_LTTng='0'):
         attach(feed, program)
@@ -163,7 +163,7 @@ def test_deaths(tap, feed, command, directory):
         run_for(0.5)
         program.freeze()
         attached.check_now(tap, feed, program, 'killed')
-        # What was loaded while one holder took over from the other is named, but may be marked.
+        # Code loaded between two holders is named, but may have a mark.
         attached.check_printed(tap, feed, program, complete(row), 'killed')
         feed.settle(program.pid)
         tap.equal(nothing(feed, program), 'exact', 'killed: certain again')
@@ -176,7 +176,7 @@ def test_deaths(tap, feed, command, directory):
 
 
 def test_stays(tap, feed, command, directory):
-    """The daemon is away for a while: nothing of that time is lost, and the program does not notice."""
+    """The daemon is away for a while: no event of that time is lost, and the program is not delayed."""
     program = attached.Busy(command, directory / 'stays')
     with program.running(DOTNET_LTTng='0'):
         row = attach(feed, program)
@@ -196,14 +196,14 @@ def test_stays(tap, feed, command, directory):
 
 
 def spilled(worker):
-    """Bytes in the worker's file without a name."""
+    """Bytes in the worker's unnamed file."""
     targets = {path: os.readlink(path) for path in pathlib.Path(f'/proc/{worker}/fd').iterdir()}
     return sum(path.stat().st_size for path, target in targets.items()
                if target.endswith(' (deleted)') and not target.startswith('/memfd:'))
 
 
 def test_spilled(tap, feed, command, directory):
-    """The daemon is away for so long that what waits for it does not fit into the worker's memory."""
+    """The daemon is away for so long that the queue exceeds the worker's memory."""
     program = attached.Busy(command, directory / 'spilled')
     program.command = [*map(str, command), 'churn', '8', '40000']
     with program.running(DOTNET_LTTng='0'):
@@ -228,7 +228,8 @@ def test_namespaces(tap, feed, command, directory):
 
 
 def test_unread(tap, feed, program, how):
-    """Its worker does not read: it does not end before what its runtime has buffered was read."""
+    """While its worker does not read, the program does not exit, because its runtime waits until its buffers are
+    read."""
     with program.running(DOTNET_LTTng='0'), contextlib.ExitStack() as stack:
         attach(feed, program)
         _, (worker, *_) = holder_of(program.pid)
@@ -259,7 +260,7 @@ def port_variable(feed):
 
 
 def end_holder():
-    """One that was asked for its port stays for the programs to come."""
+    """A holder that was asked for its port stays, for future programs."""
     with socket.socket(socket.AF_UNIX) as control:
         control.connect(os.path.join(os.environ['CLRSYM_HOLDER'], 'control'))
         pid, _, _ = struct.unpack('3i', control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -268,7 +269,7 @@ def end_holder():
 
 
 def test_port(tap, feed, command, directory):
-    """Programs that connect to the holder: seen from their first instruction, without a listing."""
+    """Programs that connect to the holder are known from their first instruction, without a listing."""
     name, path, how = port_variable(feed)
     tap.equal((name, how), ('DOTNET_DiagnosticPorts', 'suspend'), 'the line for the environment')
     program = attached.Busy(command, directory / 'suspended')
@@ -298,10 +299,10 @@ def test_port(tap, feed, command, directory):
 
 
 def test_contexts(tap, feed, command, directory):
-    """A program with load contexts that unload is listed only where that was ordered."""
+    """A program with load contexts that can unload is listed only on request."""
     program = attached.Busy(command, directory / 'contexts', contexts=True)
     with program.running(DOTNET_LTTng='0'):
-        # It is seen by the contexts of one second, in which a busy machine may not get to any.
+        # Its contexts of one second show that; on a busy machine it may not create one in that time.
         for _ in range(20):
             row = attach(feed, program, '--list=auto')
             if row['unlisted']:
@@ -316,7 +317,7 @@ def test_contexts(tap, feed, command, directory):
 
 
 def test_other(tap, feed, command, directory, what):
-    """Older ones do not know the newer commands."""
+    """Older runtimes do not know the newer commands."""
     program = attached.Busy(command, directory)
     with program.running(DOTNET_LTTng='0'):
         row = attach(feed, program)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym feed` while a program's dynamic methods come and go, and while the parts of the way from the
-program to the daemon are killed at random moments. In the end the daemon has what the relay
-daemon's files say; what was lost with the relay daemon itself is marked as a gap.
+"""`clrsym feed` while a program's dynamic methods are loaded and unloaded, and while parts between the program and the
+daemon are killed at random moments. At the end, the daemon has the contents of the relay daemon's files; data that the
+relay daemon lost is a gap.
 
-test_feed_live.py CLRSYM CLRSYMD PLUGIN_DIR
-"""
+test_feed_live.py CLRSYM CLRSYMD PLUGIN_DIR"""
 
 import collections
 import contextlib
@@ -49,7 +48,7 @@ def children_of(pid, name=None):
 
 
 def connections_of(pid):
-    """The process's TCP connections, which are shared with it."""
+    """Duplicates of the process's TCP connections."""
     pidfd = os.pidfd_open(pid)
     try:
         for entry in pathlib.Path(f'/proc/{pid}/fd').iterdir():
@@ -74,7 +73,7 @@ def kill(pid):
 
 
 class Program(live.Program):
-    """The live program as it churns, for SECONDS or as long as it takes."""
+    """The live program that loads and unloads methods, for SECONDS or as long as it takes."""
 
     def __init__(self, command, directory, seconds=SECONDS, bodies=N_BODIES):
         pathlib.Path(directory).mkdir()
@@ -97,7 +96,7 @@ class Program(live.Program):
 
 
 class Feed:
-    """`clrsym feed`, which can be killed and started again."""
+    """`clrsym feed`, which can be killed and restarted."""
 
     def __init__(self, programs, daemon, directory, name):
         self.command = [programs.clrsym, 'feed', '--session', name, '--socket', daemon.ingest]
@@ -115,7 +114,7 @@ class Feed:
         self.process.wait()
 
     def cut(self):
-        """Ends its connections to the relay daemon; how many there were."""
+        """Shuts down its connections to the relay daemon; returns their number."""
         n = 0
         for connection in connections_of(self.process.pid):
             with contextlib.suppress(OSError):
@@ -157,7 +156,7 @@ class World:
         return done.stdout
 
     def start(self):
-        """With all of the relay daemon's files kept, to compare with."""
+        """Keeps all files of the relay daemon for comparison."""
         return self.session('start', '--name', self.name, '--relay-output', self.relay, '--keep')
 
     @contextlib.contextmanager
@@ -184,7 +183,7 @@ class World:
         return json.loads(self.programs.ask(self.daemon.source, 'status')[0])
 
     def settled(self, pid):
-        """(the daemon's bodies, those on disk), once they are the same or that takes too long."""
+        """(the daemon's bodies, those on disk), when they are equal or after a timeout."""
         deadline = time.monotonic() + SETTLE_S
         while True:
             read = self.bodies(['--trace', str(self.relay)], pid)
@@ -219,7 +218,7 @@ class World:
 
 @contextlib.contextmanager
 def beside(function):
-    """FUNCTION again and again, at random moments, while the body of the `with` runs."""
+    """Calls FUNCTION again and again, at random moments, during the `with`."""
     end = threading.Event()
     failed = []
 
@@ -255,7 +254,7 @@ def check_all_named(tap, world, program, what):
 
 
 def test_killed(tap, world, command):
-    """The feed's connection is cut, and it is killed: nothing is missing, and nothing is in doubt."""
+    """The feed is disconnected and killed: nothing is missing or uncertain."""
     with world.running():
         kills = collections.Counter()
 
@@ -288,7 +287,7 @@ def test_killed(tap, world, command):
 
 
 def test_daemon(tap, world, command):
-    """The daemon starts again, with nothing: it gets everything again."""
+    """The daemon restarts without its state, and gets all data again."""
     with world.running():
         program = Program(command, world.directory / 'program', 8, 8000)
         with program.running():
@@ -307,7 +306,7 @@ def test_daemon(tap, world, command):
 
 
 def test_viewer(tap, world, command):
-    """Somebody else views the session: the files are read instead."""
+    """Another viewer has the session: the feed reads the files instead."""
     url = json.loads(world.start()
                      and world.session('list', '--json').splitlines()[0])['url']
     world.session('stop', world.name)
@@ -336,7 +335,7 @@ def test_viewer(tap, world, command):
 
 
 def marked_or_right(codes, answers):
-    """What is neither named right nor marked."""
+    """Answers that are neither right nor marked."""
     wrong = test_live.wrong_codes(codes, answers)
     exact = [answer for answer in answers if answer.get('confidence') == 'exact']
     bad = [f'{code} answered: {json.dumps(answer)}' for code, answer in zip(codes, answers)
@@ -345,7 +344,7 @@ def marked_or_right(codes, answers):
 
 
 def test_relayd(tap, world, command):
-    """The relay daemon is killed, and with it what it had not written: that is a gap."""
+    """Killing the relay daemon loses its unwritten data, which is a gap."""
     with world.running():
         program = Program(command, world.directory / 'program', 16, 16000)
         with program.running():
@@ -382,7 +381,7 @@ def test_relayd(tap, world, command):
 
 
 def test_recreated(tap, world, command):
-    """The session is ended and started again; the feed goes on with the new one."""
+    """The session is destroyed and recreated; the feed continues with the new one."""
     with world.running():
         first = Program(command, world.directory / 'first', 3, 3000)
         with first.running():

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A feeder on a machine that is short of something while it catches up: no room in /tmp, no descriptors;
-and one whose relay daemon hangs. Nothing is lost by that, as long as the relay daemon has it.
+"""A feeder that lacks something while it catches up: room in /tmp, or descriptors; and one whose relay daemon hangs.
+Nothing is lost that the relay daemon has.
 
-test_feed_trouble.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
-"""
+test_feed_trouble.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN"""
 
 import pathlib
 import resource
@@ -20,9 +19,9 @@ import recorded  # pylint: disable=wrong-import-position
 import test_status  # pylint: disable=wrong-import-position
 from test_session import emit  # pylint: disable=wrong-import-position
 
-# s. Longer than a catch-up tries what cannot be read.
+# s: longer than a catch-up retries unreadable data.
 TROUBLE = 4
-# s. More than the live timer of a session, with the time to write what it flushes.
+# s: longer than a session's live timer and the writing of its flush.
 LIVE_TIMER = 3
 
 
@@ -39,7 +38,7 @@ class World(test_status.World):
 
 
 def test_full(tap, world, emitter, n_loads):
-    """The file system for temporary files is full to the last byte: a feeder needs none."""
+    """The file system for temporary files is full: a feeder does not need one."""
     world.scratch().mkdir(exist_ok=True)
     alone.mount('-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', str(world.scratch()))
     filler = world.scratch() / 'filler'
@@ -61,9 +60,9 @@ def test_full(tap, world, emitter, n_loads):
 
 
 def test_descriptors(tap, world, emitter, n_loads):
-    """The feeder has no descriptors left, and comes to streams that it has not yet read live."""
+    """The feeder has no descriptors left when it finds new streams."""
     emit(emitter)
-    # Longer than the live timer: then all of it is in the files, and no stream is read live.
+    # Longer than the live timer: all data is in the files, and no stream is read live.
     time.sleep(LIVE_TIMER)
     with world.feeding() as feed:
         world.wait('the feed', 'live')
@@ -81,7 +80,7 @@ def test_descriptors(tap, world, emitter, n_loads):
 
 
 def test_hanging(tap, world, emitter, n_loads):
-    """The relay daemon is there, and does not answer."""
+    """The relay daemon accepts connections, but does not answer."""
     loads = world.counts()['method_loads']
     with world.feeding():
         world.wait('the feed', 'live')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gdb with share/gdb/clrsym.py: the stacks of a program whose threads are in known methods, and of its core files, with
-each runtime. Native frames are those that gdb finds itself."""
+"""gdb with share/gdb/clrsym.py: the stacks of a program whose threads are in known methods, and of its core files,
+with each runtime. Native frames are gdb's own."""
 
 import json
 import os
@@ -23,8 +23,8 @@ EXTENSION = HERE.parent.parent / 'share/gdb/clrsym.py'
 THREAD = re.compile(r'Thread \d+ \(.*LWP (\d+)\)[^\n]*:\n')
 OWN = re.compile(r'(?:0x[0-9a-f]+ in )?Stacks\.Program\.(\w+)\(.* at .*/Program\.cs:\d+$')
 FEW, MANY = 3, 60
-# Prints "PCS TID [[pc, ...], ...]": the program counters of gdb's frames, without those that it infers, of functions that were
-# inlined, or left by a jump.
+# Prints "PCS TID [[pc, ...], ...]": the program counters of gdb's frames, without inferred frames of inlined functions
+# and tail calls.
 ALL_PCS = '''python
 for thread in gdb.selected_inferior().threads():
     thread.switch()
@@ -35,7 +35,7 @@ for thread in gdb.selected_inferior().threads():
         frame = frame.older()
     print('PCS', thread.ptid[1], pcs)
 '''
-# In place of clrsym: what may go wrong with it, and what is said then.
+# Substitutes for clrsym that fail -> the message about the failure.
 TROUBLES = {
     'slow': ('exec sleep 600', 'has not answered within 1 s'),
     'junk': ('head -c 100000 /dev/zero', 'has printed no JSON'),
@@ -56,14 +56,14 @@ def gdb(place, target, *commands, program=None, commands_file=None):
 
 
 def stacks(output):
-    """tid -> lines of its frames, of `thread apply all bt`."""
+    """tid -> lines of its frames, from `thread apply all bt`."""
     parts = THREAD.split(output)
     return {int(tid): [line.split(' ', 1)[1].strip() for line in text.splitlines() if line.startswith('#')]
             for tid, text in zip(parts[1::2], parts[2::2])}
 
 
 def own_methods(frames):
-    """Those of the program, the leaf first."""
+    """The program's own methods, the leaf first."""
     return [found[1] for frame in frames if (found := OWN.match(frame))]
 
 
@@ -80,7 +80,7 @@ def check_stacks(tap, output, n, what):
 
 
 def check_addresses(tap, place, output, arguments, what):
-    """gdb's program counters are those of clrsym stack, but for threads that go on between the two."""
+    """gdb's program counters are those of clrsym stack, except for threads that ran in between."""
     pcs = {int(tid): json.loads(text) for tid, text in re.findall(r'^PCS (\d+) (\[.*\])$', output, re.MULTILINE)}
     _, text, errors = test_stack.stack(place, *arguments, '--json', '--registers')
     threads = [json.loads(line) for line in text.splitlines()]
@@ -92,7 +92,7 @@ def check_addresses(tap, place, output, arguments, what):
 
 
 def counted(place):
-    """A clrsym that counts its calls, and the file with a line for each."""
+    """A clrsym that counts its calls: it writes a line to the file for each."""
     calls, path = place.directory / 'calls', place.directory / 'counted'
     path.write_text(f'#!/bin/sh\necho call >> {calls}\nexec {place.programs.clrsym} "$@"\n', encoding='utf-8')
     path.chmod(0o755)
@@ -101,7 +101,7 @@ def counted(place):
 
 
 def test_live(tap, place, daemon, command, n, what):
-    """The program, attached to the daemon. With few threads its core files, too."""
+    """The attached program. With few threads, its core files, too."""
     commands = place.directory / 'commands'
     commands.write_text(ALL_PCS + 'end\n', encoding='utf-8')
     path, calls = counted(place)
@@ -123,7 +123,7 @@ def test_live(tap, place, daemon, command, n, what):
 
 
 def test_cores(tap, place, pid, what):
-    """gcore's and createdump's."""
+    """Core files of gcore and createdump."""
     live.run('gcore', '-o', place.directory / 'core', pid)
     library = next(line.split()[-1] for line in pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8').splitlines()
                    if line.endswith('/libcoreclr.so'))
@@ -142,7 +142,7 @@ def test_cores(tap, place, pid, what):
 
 
 def check_ends(tap, output, what, reason):
-    """Nothing is guessed: managed frames that are not known end the stack, and the reason is there."""
+    """Nothing is guessed: unknown managed frames end the stack, with the reason."""
     found = stacks(output)
     ends = [frames for frames in found.values() if any('[callers unknown' in frame for frame in frames)]
     tap.check(ends and all('[callers unknown' in frames[-1] for frames in ends) and not any(own_methods(frames) for frames in found.values()),
@@ -164,7 +164,7 @@ def test_troubles(tap, place, pid, what):
 
 
 def test_daemons(tap, place, command, what):
-    """None, and one that ends between two stops."""
+    """No daemon, and a daemon that ends between two stops."""
     with test_stack.started(place, command, FEW) as process:
         test_stack.Program(process)
         code, output = gdb(place, ['-p', process.pid], 'thread apply all bt', 'info clrsym')
@@ -184,7 +184,7 @@ def test_daemons(tap, place, command, what):
 
 
 def test_native(tap, place):
-    """A program without a runtime is gdb's alone."""
+    """gdb alone handles a program without a runtime."""
     path, calls = counted(place)
     with live.child(['sleep', '600']) as child:
         code, output = gdb(place, ['-p', child.pid], 'bt', program=path)

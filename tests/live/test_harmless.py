@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that is recorded, or inherits the environment of one, runs as it does without that: it waits for nobody, is
-not aborted, and starts in any directory and as any user. Each has 20 s."""
+"""A recorded program, or one that inherits a recording's environment, runs as without: it waits for nothing, is not
+aborted, and starts in any directory and as any user. Timeout: 20 s each."""
 
 import json
 import os
@@ -74,10 +74,10 @@ def test_late(tap, place):
 
 
 def test_killed(tap, place):
-    """The same, with nobody left who could clean up."""
+    """As test_late, without any process left to clean up."""
     with place.recording('-o', 'a.folded', '--', 'sh', '-c', f'{start_late(place)} sleep 60') as process:
         live.wait_for('the command', (place.directory / 'ready').exists, process, seconds=60)
-        # The keeper of its directories, too.
+        # Kill the keeper of its directories, too.
         for pid in [process.pid, *children(process.pid)]:
             os.kill(pid, signal.SIGKILL)
         process.wait()
@@ -97,7 +97,7 @@ def test_unreachable(tap, place):
 
 
 def test_temporary(tap, place):
-    """$TMPDIR with what the runtime takes for the end of a path, or cannot read; and where it can make no socket."""
+    """$TMPDIR that the runtime truncates or cannot read, or in which it cannot create a socket."""
     for name, reason in (('a,b', None), ('a;b', None), ('\udcff', None), ('x' * 100, 'is too long for a socket'),
                          ('missing', 'has no directory')):
         path = place.temporary / name
@@ -132,21 +132,21 @@ def test_clock(tap, place):
 
 
 def clrsym(place, *arguments):
-    """What is written to standard output by a run that must succeed."""
+    """The standard output of a successful run."""
     return subprocess.run([place.programs.clrsym, *map(str, arguments)], cwd=place.directory, env=place.environment,
                           check=True, capture_output=True, text=True, timeout=120).stdout
 
 
 def test_session(tap, place):
-    """What the session costs in a program is not the program's own."""
+    """The cost of the session is not shown as the program's own."""
     code, _, errors = place.record('-F', 3000, '--', *place.command)
     tap.check(code == 0 and ' %  clrsym session' in errors and 'EventSource.DoCommand' not in errors,
               f'{place.what}: a share of its own in the summary, and no row in its tables', code, errors)
     place.record('-F', 3000, *(word for name in ('a.folded', 'a.clrsym') for word in ('-o', name)), '--',
                  *place.command)
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
-    # A runtime that was copied a moment ago may have precompiled code without names: then nothing
-    # shows which stacks are a session's.
+    # A newly copied runtime may have precompiled code without names: then no name shows which stacks belong to a
+    # session.
     stacks = [line for line in folded.splitlines() if 'EventSource.DoCommand' in line]
     is_named = '[System.Private.CoreLib.dll]' not in folded
     if not is_named and place.what != '10-session':
@@ -173,7 +173,7 @@ REFUSAL = re.compile(r'^clrsym: a session would abort process \d+, because its r
 
 
 def test_culture(tap, place, program):
-    """A program that uses no culture, where there is none: a session would abort it."""
+    """A program without cultures, where no library for them exists: a session would abort it."""
     command = [*WITHOUT_ICU, *WATCHDOG, *map(str, program)]
     code, _, errors = place.record('-o', 'a.folded', '--', *command, 1500)
     tap.check(code == 0 and REFUSAL.search(errors), f'{place.what}: it is not attached, and why', code, errors)
@@ -201,7 +201,7 @@ def test_closed(tap, place, program):
     variables = {'DOTNET_EnableDiagnostics': '0', 'DOTNET_EnableWriteXorExecute': '0'}
     with live.child([*program, 18000, end], env={**place.environment, **variables}) as process:
         time.sleep(1)
-        # As an earlier process with its pid has left it.
+        # Left by an earlier process with its pid.
         stale = pathlib.Path(f'/tmp/perf-{process.pid}.map')
         stale.write_text('0 ffffffffffffffff stale_name\n', encoding='ascii')
         os.utime(stale, (time.time() - 3600,) * 2)
@@ -217,7 +217,7 @@ def test_closed(tap, place, program):
 
 
 def test_settings(tap, place, program):
-    """A program's own settings; the environment has priority over them. Each of these programs is attached."""
+    """The program's own settings; the environment overrides them. All these programs are attached."""
     assembly = pathlib.Path(program[-1])
     path = assembly.with_suffix('.runtimeconfig.json')
     before = path.read_text(encoding='utf-8')
@@ -247,7 +247,7 @@ def test_cultures(tap, programs, directory):
         tap.skip('packed', f'its runtime is not to be had: {str(error).splitlines()[-1]}')
         return
     place = Scene(programs, directory, 'packed-settings', [packed])
-    # It ends when its standard input does.
+    # It ends at end of file of its standard input.
     code, output, errors = place.record('-o', 'a.folded', '--', *WITHOUT_ICU, *WATCHDOG, packed, 'busy')
     tap.check(code == 0 and 'READY' in output and not REFUSAL.search(errors), 'settings in a single file', code, errors)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perfmap --follow` of a program that compiles, frees and unloads without a pause, with each runtime: whenever the
-program stands still, the file is what `clrsym perfmap` prints, what `clrsym resolve` answers, and what the runtime's own
-perf map has."""
+"""`clrsym perfmap --follow` of a program that compiles, frees and unloads all the time, with each runtime: whenever
+the program is stopped, the file equals the output of `clrsym perfmap`, the answers of `clrsym resolve`, and the
+runtime's own perf map."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ OWN = 'Live.'
 
 
 def entries(text):
-    """start -> (size, symbol), and what is wrong with the map."""
+    """start -> (size, symbol), and errors of the map."""
     found, wrong, end = {}, [], 0
     for line in text.splitlines(True):
         start, size, symbol = line[:-1].split(' ', 2)
@@ -52,7 +52,7 @@ def printed(feed, program):
 
 
 def check_stops(tap, feed, program, path, what):
-    """While the program is stopped, the file becomes what is printed. Returns the numbers of all code that was seen."""
+    """While the program is stopped, the file becomes equal to the output. Returns the numbers of all code seen."""
     seen, differences, wrong = set(), [], []
     for _ in range(N_STOPS):
         for _ in range(20):
@@ -72,7 +72,7 @@ def check_stops(tap, feed, program, path, what):
 
 
 def check_runtime(tap, feed, program, path, what):
-    """The program is idle: the file has the code of the runtime's perf map, and no other."""
+    """The program is idle: the file has exactly the code of the runtime's perf map."""
     bodies = program.perf_map()
 
     def differences():

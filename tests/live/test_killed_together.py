@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started with nothing set and compiles without a pause, attached while it runs;
-and everything between it and the answers is killed at random moments: the feed and its connections, the
-holder and its workers, the daemon, the relay daemon. Afterwards every answer is right or marked, and
-the daemon has what the relay daemon's files say.
+"""A program that starts without tracing and compiles all the time is attached while it runs. Everything between it and
+the answers is killed at random moments: the feed and its connections, the holder and its workers, the daemon, the
+relay daemon. Afterwards each answer is right or marked, and the daemon has the contents of the relay daemon's files.
 
-test_killed_together.py CLRSYM CLRSYMD PLUGIN_DIR [SEED]
-"""
+test_killed_together.py CLRSYM CLRSYMD PLUGIN_DIR [SEED]"""
 
 import collections
 import json
@@ -30,16 +28,16 @@ from test_attach import holder_of  # pylint: disable=wrong-import-position
 from test_feed_live import kill  # pylint: disable=wrong-import-position
 
 SECONDS = 24
-# The relay daemon takes with it what it had not written; each other kill can be made good.
+# A killed relay daemon loses its unwritten data; all other kills lose nothing.
 RELAY_KILLS = 2
 SEED = 20261121
 PARTS = ('feed', 'reader', 'worker', 'holder', 'daemon', 'relay')
-# So many of the addresses that the program prints are asked about.
+# Number of the printed addresses that are asked about.
 N_ASKED = 40_000
 
 
 class World(test_feed_live.World):
-    """All parts of it can be killed, and come back."""
+    """All its parts can be killed and restarted."""
 
     def __init__(self, programs, directory, seed):
         super().__init__(programs, directory, f'together-{seed}')
@@ -91,13 +89,13 @@ class World(test_feed_live.World):
             kill(json.loads((self.directory / 'place' / 'lttng-relayd').read_text())['pid'])
 
     def strike(self):
-        """Each once, in random order, then each once more."""
+        """Kills each part once, in random order, then each once more."""
         self.turns = self.turns or self.random.sample(PARTS, len(PARTS))
         name = self.turns.pop()
         try:
             getattr(self, 'strike_' + name)()
         except (RuntimeError, IndexError, OSError):
-            return  # it is not there now
+            return  # it does not exist now
         self.kills[name] += 1
 
 

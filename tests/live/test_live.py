@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A .NET program, traced now: recorded and then fed, and fed while it runs. What the program says of
-its own code, and the runtime's own perf map, against the answers of the daemon."""
+"""A .NET program: recorded and then fed, and fed while it runs. The daemon's answers against the program's account
+of its code, and the runtime's perf map."""
 
 import collections
 import contextlib
@@ -45,7 +45,7 @@ def resolve(programs, daemon, pid, questions):
 
 
 def wrong_codes(codes, answers):
-    """Answers that differ from what the program printed."""
+    """Answers that contradict the program's output."""
     return [f'{code} answered: {json.dumps(answer)}' for code, answer in zip(codes, answers)
             if answer['status'] != 'ok' or int(answer['start'], 16) != code.address or
             (answer['method']['namespace'], answer['method']['name']) != (code.type, code.method)]
@@ -64,7 +64,7 @@ def check_codes(tap, programs, daemon, pid, codes, what):
 
 
 def check_perf_map(tap, programs, daemon, program, what):
-    """Each jitted line of the perf map, asked for over the life of that body."""
+    """Asks for each jitted line of the perf map during that body's life."""
     expected, odd = program.perf_map()
     n_lines = sum(map(len, expected.values()))
     tap.check(n_lines > 2000 and not odd, f'{what}: perf map of {n_lines} jitted methods', *odd[:5])
@@ -75,7 +75,7 @@ def check_perf_map(tap, programs, daemon, program, what):
     for body in sorted(loads, key=lambda body: ns(body['loaded'])):
         found[int(body['start'], 16)].append(body)
 
-    # The perf map has no times, but it has the order.
+    # The perf map has no times, but an order.
     differing = [f'{start:#x}: perf map {expected.get(start)}, daemon '
                  f'{[name_of(body) for body in found[start]]}'
                  for start in expected.keys() | found.keys()
@@ -107,7 +107,7 @@ def check_perf_map(tap, programs, daemon, program, what):
 
 
 def check_unloads(tap, loads, what):
-    """The collectible copies and the dynamic methods really were loaded and unloaded."""
+    """The collectible copies and the dynamic methods were indeed loaded and unloaded."""
     for holder in ('Live.Passing', 'dynamicClass'):
         bodies = [body for body in loads if body['method']['namespace'] == holder]
         gone = sum(body['unloaded'] is not None for body in bodies)
@@ -129,7 +129,7 @@ def run_recorded(tap, programs, command, directory, what):
 
 
 def ask_while_running(tap, programs, daemon, program, what):
-    """The program waits: what it printed last must be right, and known soon."""
+    """The program waits: answers about its last output must be right, and known soon."""
     passing, lasting = program.codes()
     codes = passing + lasting
     questions = [(code.address, code.time) for code in codes]
@@ -139,10 +139,10 @@ def ask_while_running(tap, programs, daemon, program, what):
         try:
             answers = resolve(programs, daemon, program.pid, questions)
         except RuntimeError:
-            return None  # not one event of the program is in yet
+            return None  # no event of the program has arrived yet
         early = [answer for answer in answers if answer.get('confidence') == 'provisional'
                  or answer['status'] in ('pending', 'no-process')]
-        # An early answer may lack something, but names nothing wrong.
+        # An early answer may be incomplete, but must not be wrong.
         wrong.extend(line for line in wrong_codes(codes, answers) if '"ok"' in line)
         return None if early else answers
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Inlined methods of a running program, against the JIT's own reports of what it inlined into what.
+"""Inlined methods of a running program, against the JIT's own reports of inlining.
 
-MethodJitInliningSucceeded names, as texts, the method that was inlined and the one that was compiled; the
-inline trees have ids, which our names are made from by way of MethodDetails, BulkType and the metadata of the
-assemblies. The program and the framework are compiled by the JIT, and optimised, from the first call on.
-"""
+MethodJitInliningSucceeded has the names of the inlined and of the compiled method as texts. The inline trees have
+ids, from which our names are made by MethodDetails, BulkType and the metadata of the assemblies. The JIT compiles
+and optimises the program and the framework from the first call on."""
 
 import json
 import os
@@ -21,10 +20,10 @@ import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
 
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
-# As `clrsym attach` has them, with the JIT's reports.
+# As for `clrsym attach`, with the JIT's reports.
 CONFIG = f'{RUNTIME}:0x60000A3098:5,{RUNTIME}Private:0x40000:5'
 ROUNDS = 1
-# Addresses of one body that are asked about, at most.
+# Maximum of addresses of one body that are asked about.
 N_PLACES = 40
 
 
@@ -46,13 +45,13 @@ def run_program(directory, name, inlines, command):
 
 
 def read_pairs(programs, path):
-    """The (inlined, compiled) that the JIT reports."""
+    """The pairs (inlined, compiled) that the JIT reports."""
     done = programs.run([programs.clrsym, 'dump', '--event', 'MethodJitInliningSucceeded', path])
     pairs = set()
     for line in done.stdout.splitlines():
         fields = json.loads(line)['fields']
         pairs.add(tuple(without_arguments(f'{fields[end + "Namespace"]}.{fields[end + "Name"]}')
-                        for end in ('Inlinee', 'Inliner')))  # the method that is compiled, always
+                        for end in ('Inlinee', 'Inliner')))  # always the compiled method
     return pairs
 
 
@@ -65,7 +64,7 @@ def questions(bodies):
 
 
 def read_edges(lines):
-    """The (inlined, compiled) that the answers have; how many names are not known; the longest chain."""
+    """The pairs (inlined, compiled) in the answers; the number of unknown names; the longest chain."""
     edges, unknown, depth = set(), 0, 0
     for line in lines:
         own = re.match(r'\S+ (.*?)\+0x[0-9a-f]+ ', line)
@@ -87,7 +86,7 @@ def ask(programs, path):
 
 
 def check_signatures(tap, programs, path):
-    """Signatures from the metadata of the assemblies, against those that the runtime writes into its events."""
+    """Signatures from the assemblies' metadata, against those in the runtime's events."""
     program = pathlib.Path(programs.plugin_dir).parent / 'tests' / 'method-signatures'
     bodies = [body for body in programs.bodies(['--trace', str(path)]) if body['module'] and
               body['module']['path'] and (body['method']['token'] or '').startswith('0x06') and

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Source lines of a running program: what its own runtime says of its stacks, and of addresses all
-over its code, against `clrsym resolve --lines`.
+"""Source lines of a running program: the runtime's own lines of its stacks, and of addresses in all of its code,
+against `clrsym resolve --lines`.
 
-The program runs the same source in several assemblies: not optimised, optimised, with the PDB in the
-assembly, without its PDB, compiled without one, and with the PDB of another build beside it; and
-precompiled, not optimised, optimised, and with the PDB in the assembly. Where there is a line and where
-there is none is what the runtime says.
-"""
+The program runs the same source in several assemblies: not optimised, optimised, with the PDB in the assembly, with
+a missing PDB, compiled without a PDB, and with the PDB of another build beside it; and precompiled: not optimised,
+optimised, and with the PDB in the assembly. The runtime decides which code has a line."""
 
 import collections
 import json
@@ -38,7 +36,7 @@ SHAPES = {
     'precompiled': ['-debug:portable', '-optimize+'],
     'precompiled-embedded': ['-debug:embedded', '-optimize+'],
 }
-# The same for .NET 11: the runtime itself runs async methods.
+# The same with runtime async methods, for .NET 11.
 ASYNC_SHAPES = {
     'async': ['-debug:portable', '-features:runtime-async=on'],
     'async-release': ['-debug:portable', '-optimize+', '-features:runtime-async=on'],
@@ -52,10 +50,10 @@ MARKS = ('try', 'catch', 'catch-in-catch', 'finally', 'filter', 'dispose', 'iter
          'static-lambda', 'local-function', 'query', 'generic', 'inlined', 'inliner', 'line-directive',
          'hidden', 'after-hidden', 'loop-begin', 'loop-end', 'static-constructor', 'struct-constructor')
 TIERS = {'MinOptJitted', 'QuickJitted', 'ReadyToRun', 'OptimizedTier1', 'OptimizedTier1OSR'}
-# Precompiled bodies of the framework that are asked about, at most.
+# Maximum of the framework's precompiled bodies that are asked about.
 N_PRECOMPILED = 400
 
-# What the runtime says of a frame; PLACE is (file, line, column) or None.
+# The runtime's data of a frame; PLACE is (file, line, column) or None.
 Frame = collections.namedtuple('Frame', 'native il place token module method')
 
 
@@ -77,7 +75,7 @@ class Compiler:
 
 
 def precompile(directory, host, runtime):
-    """The assemblies that are named for it; their PDBs stay theirs."""
+    """Precompiles the assemblies whose names ask for that; they keep their PDBs."""
     for name in shapes_of(runtime):
         if name.startswith('precompiled'):
             il = (directory / f'{name}.dll').rename(directory / 'other' / f'{name}.dll')
@@ -86,7 +84,7 @@ def precompile(directory, host, runtime):
 
 
 def build(directory, host, runtime):
-    """The program; and the assemblies that it is to run."""
+    """The program, and the assemblies that it runs."""
     (directory / 'other').mkdir(parents=True)
     csc = Compiler(directory, runtime)
     recorder = f'-r:{directory / "Recorder.dll"}'
@@ -112,7 +110,7 @@ def frame_of(words):
 
 
 class Talk:
-    """The pipes to the program and from it."""
+    """The pipes to and from the program."""
 
     def __init__(self, process):
         self.process = process
@@ -169,14 +167,14 @@ def place_of(answer):
 
 
 def is_of(answer, frame, offset):
-    """The frame is in this body, OFFSET bytes from its start."""
+    """True if the frame is in the answer's body, OFFSET bytes from its start."""
     return (answer['status'] == 'ok' and int(answer['method']['token'], 16) == frame.token and
             os.path.basename(answer['module']['path']) == frame.module and offset == frame.native)
 
 
 def pairs_of(stack, answers):
-    """[(frame, its answer)]: both go from the innermost to the outermost; the chain passes through
-    native frames, which the runtime does not list."""
+    """[(frame, its answer)], from the innermost to the outermost. The chain contains native frames, which the
+    runtime does not list."""
     _, addresses, frames = stack
     pairs, rest = [], list(addresses)
     for frame in frames:
@@ -208,33 +206,33 @@ def test_stacks(tap, clrsym, stacks, shapes):
     wrong = differences(pairs)
     tap.check(not wrong, f'{len(stacks)} stacks: {len(pairs)} frames have the line of the runtime, or none',
               f'{len(wrong)} have not', *wrong[:5])
-    # A method whose catch or finally runs has two frames, and one in the chain.
+    # A method with a running catch or finally has two frames, but one in the chain.
     tap.check(len(found) >= 0.93 * len(ours), f"{len(found)} of the program's {len(ours)} frames are seen")
     seen = {mark for mark, (frame, answer) in by_mark if place_of(answer)}
     tap.equal(set(MARKS) - seen, set(), 'each kind of code has lines')
     tiers = {answer['version']['tier'] for frame, answer in pairs if place_of(answer)}
     tap.check(TIERS <= tiers, f'and each tier: {", ".join(sorted(tiers))}')
-    # What the compiler made up has no line in any assembly.
+    # Compiler-generated code has no line in any assembly.
     statuses = {(frame.module.removesuffix('.dll'), answer['line_status']) for frame, answer in found}
     tap.equal(sorted((name, status) for name, status in statuses if name in shapes and status != 'no-line'),
               sorted((name, reason) for name, reason in REASONS.items() if name in shapes), 'where there is no line, the reason is right')
 
 
 def addresses_in(body):
-    """The start, the end, and all over it."""
+    """The start, the end, and addresses in between."""
     start, size = int(body['start'], 16), body['size']
     return sorted({start + size * i // 16 for i in range(16)} | {start + size - 1})
 
 
 def has_file(body):
-    """Dynamic methods have none, nor have the stubs that the runtime makes up."""
+    """False for dynamic methods, and for the runtime's stubs."""
     method = body['method']
     return method['token'] and body['size'] and '[dynamic]' not in str(method) and method['namespace'] != 'dynamicClass'
 
 
 def is_thunk(body):
-    """What returns the task of an async method that the runtime runs: the source has another body. The runtime itself
-    shows the method's first line for it. Or what awaits the task of an ordinary method."""
+    """True for the generated body of an async method: it returns a runtime async method's task (the runtime shows
+    the method's first line for it), or awaits the task of an ordinary method."""
     name, signature = body['method']['name'], body['method']['signature']
     awaits = name.endswith(('.MoveNextAsync', '.DisposeAsync')) and 'System.Threading.Tasks.' not in signature
     return os.path.basename(body['module']['path']).removesuffix('.dll') in ASYNC_SHAPES and \
@@ -242,7 +240,7 @@ def is_thunk(body):
 
 
 def is_instance(body):
-    """A generic method, or one of a generic type."""
+    """True for a generic method, or a method of a generic type."""
     return '[' in (body['method']['namespace'] or '') or 'generic ' in (body['method']['signature'] or '')
 
 
@@ -254,7 +252,8 @@ def test_addresses(tap, clrsym, talk):
     questions = [(address, int(body['method']['id'], 16)) for body in asked for address in addresses_in(body)]
     answers = clrsym.resolve(address for address, _ in questions)
     pairs = [(frame, answers[address]) for frame, (address, _) in zip(talk.ask(questions), questions)]
-    # Instances of one method that are as long as each other, at the same place in their pages, have one map, or none.
+    # If instances of a method have the same size and the same offset in their pages, all of them have one map, or
+    # none.
     unclear = {answer['start'] for _, answer in pairs if answer['version']['tier'] == 'ReadyToRun' and
                answer['line_il_offset'] is None and is_instance(answer) and not is_ours(answer['module']['path'])}
     tap.check(len(unclear) * 50 < len(asked), f'{len(unclear)} of {len(asked)} bodies are one of several instances')

@@ -32,7 +32,7 @@ from method_names import Raw, names_of  # pylint: disable=wrong-import-position
 PROGRAM = 'clrsym-live.dll'
 # One frame as the runtime prints it.
 Frame = collections.namedtuple('Frame', 'module token type_parameters method_parameters line')
-# A method in the form that both are brought to; arguments None: not known.
+# A method in the common form; arguments None: not known.
 Method = collections.namedtuple('Method', 'name arguments')
 
 STEP = '+MoveNext'
@@ -50,7 +50,7 @@ OPERATORS = {
 CONVERSIONS = (('implicit operator ', 'op_Implicit'),
                ('explicit operator checked ', 'op_CheckedExplicit'),
                ('explicit operator ', 'op_Explicit'))
-# What each must have shown, so that none is forgotten: a part of our name.
+# Parts of our names that must occur, so that no kind is forgotten.
 KINDS = ('.lambda#c.', '.Local#', '.async#', '.iterator#', 'operator +(', 'operator +=', '.operator -(',
          'implicit operator int', 'explicit operator checked short', '.get()', '.set(', '.init(',
          'this[].get(', 'this[].set(', '.add(', '.remove(', '..ctor(', '..cctor(', '~Abandoned',
@@ -61,14 +61,14 @@ KINDS = ('.lambda#c.', '.Local#', '.async#', '.iterator#', 'operator +(', 'opera
 
 
 def without_generics(text):
-    """'A<B<int>>.C' -> 'A.C'; what a compiler made begins with the bracket, and stays."""
+    """'A<B<int>>.C' -> 'A.C'; a compiler-generated name starts with the bracket, and stays."""
     while (shorter := re.sub(r'(?<=[\w?])<[^<>]*>', '', text)) != text:
         text = shorter
     return text
 
 
 def split_list(text):
-    """At commas that are in no bracket."""
+    """Splits at commas outside of brackets."""
     items, depth = [''], 0
     for char in text:
         depth += {'<': 1, '[': 1, '(': 1, '>': -1, ']': -1, ')': -1}.get(char, 0)
@@ -95,14 +95,14 @@ def runtime_method(frame):
     # An async lambda's machine.
     name = re.sub(r'<(<\w+>[bg]__[\w|]+)>d(__\d+)?\.MoveNext$', r'\1', name)
     arguments = [re.sub(r'`\d+', '', argument) for argument in split_list(arguments)]
-    # Those of a dynamic method have no names.
+    # A dynamic method's arguments have no names.
     types = tuple(argument.rpartition(' ')[0].strip() if frame.token else argument
                   for argument in arguments)
     return Method(name + (STEP if is_machine else ''), types)
 
 
 def outermost_last(ranks):
-    """C# has the ranks of arrays of arrays in the order of indices, reflection that of elements."""
+    """C# writes the ranks of arrays of arrays in the order of indices, reflection in the order of elements."""
     return ''.join(reversed(re.findall(r'\[,*\]', ranks[0])))
 
 
@@ -122,7 +122,7 @@ def argument_type(text, frame):
 
 
 def source_name(name, n_arguments):
-    """Our name without the words that C# has for it."""
+    """Our name without C# words."""
     for words, method in CONVERSIONS:
         if f'.{words}' in name:
             return name[:name.index(f'.{words}') + 1] + method
@@ -192,7 +192,7 @@ def names_by_token(programs, bodies):
 
 
 def check_generics(tap, programs, trace, frames, bodies):
-    """The table's names: with the type arguments, and with the parameters as the source calls them."""
+    """Names with type arguments, and with the source's names of type parameters."""
     table = programs.run([programs.clrsym, 'methods', '--trace', trace, '--all']).stdout.splitlines()
     at = table[0].index('METHOD')
     shown = collections.defaultdict(set)
@@ -218,8 +218,8 @@ def check_generics(tap, programs, trace, frames, bodies):
 
 
 def check_stubs(tap, program, bodies):
-    """What the program's IL stubs are made for, against the methods that it called by them. .NET 11 compiles a
-    method that is native code elsewhere under its own name, without a stub."""
+    """The methods of the program's IL stubs are the methods that it called through them. .NET 11 compiles a method
+    with native code elsewhere under its own name, without a stub."""
     reported = [line.split('\t')[1:] for line in program.lines() if line.startswith('STUB\t')]
     stubs = [body['method'] for body in bodies
              if body['module'] and pathlib.Path(body['module']['path'] or '').name == PROGRAM and
@@ -233,7 +233,7 @@ def check_stubs(tap, program, bodies):
     for kind, *methods in reported:
         mine = [name for name in others if name in {(f'IL_STUB_{kind}', method)
                                                     for method in methods}]
-        # One for all, or each its own.
+        # One stub for all methods, or one for each.
         if not mine and kind == 'PInvoke' and own.issuperset(methods):
             continue
         if not mine or mine[0][1] != methods[0] or len(mine) > len(methods):

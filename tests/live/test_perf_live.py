@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""perf record on web servers under load, named by a daemon while they run: one beside us, one in a
-pid namespace of its own. Nothing is set in them but their tracing: W^X is on, there is no perf map."""
+"""perf record on web servers under load, named by a daemon while they run: one in our pid namespace, one in its
+own. Only tracing is set for them: W^X is on, and there is no perf map."""
 
 import bisect
 import collections
@@ -27,10 +27,11 @@ import recorded  # pylint: disable=wrong-import-position
 import runtimes  # pylint: disable=wrong-import-position
 
 LIVE_TIMER_US = 100000
-# A recording has both, however busy the machine is.
+# s: enough for samples of both servers on a busy machine.
 SECONDS = 6
 MIN_REQUESTS = 150
-# The rest is stubs of the runtime, which are a larger share on a busy machine; check_unnamed() finds a method among them.
+# The rest are stubs of the runtime, which have a larger share on a busy machine; check_unnamed() finds methods among
+# them.
 MIN_SHARE = 0.95
 # Some are in handlers, which are functions of their own.
 MIN_PRECOMPILED = 0.98
@@ -38,7 +39,7 @@ MIN_LISTED = 0.9
 
 
 class Server:
-    """The built server, running; PREFIX starts it in another way."""
+    """The running server; PREFIX: a command that starts it."""
 
     def __init__(self, command, directory, name):
         self.command = command
@@ -57,7 +58,7 @@ class Server:
             line = live.wait_for('the server', self.first_line, process)
             self.address = urllib.parse.urlsplit(line).netloc
             yield self
-            # Itself, not what started it: at its orderly end the runtime lists its code.
+            # Signal the server, not its parent: at an orderly exit the runtime lists its code.
             os.kill(self.pid, signal.SIGTERM)
             process.wait(live.TIMEOUT)
 
@@ -74,7 +75,7 @@ class Server:
         return pid
 
     def load(self, until):
-        """Requests, one after the other; how many."""
+        """Sends requests, one after the other; returns their number."""
         n = 0
         while time.monotonic() < until or n < MIN_REQUESTS:
             connection = http.client.HTTPConnection(self.address, timeout=live.TIMEOUT)
@@ -95,7 +96,7 @@ def record(servers, data):
     live.tell(command)
     with concurrent.futures.ThreadPoolExecutor(len(servers)) as pool, \
          subprocess.Popen(command, stdin=subprocess.PIPE) as perf:
-        # perf does not start if a thread ends meanwhile: its head is written once it records.
+        # perf fails if a thread ends while perf starts: it writes the header once it records.
         live.wait_for('perf', lambda: data.exists() and data.stat().st_size, perf)
         until = time.monotonic() + SECONDS
         loads = [pool.submit(server.load, until) for server in servers]
@@ -114,7 +115,7 @@ def figures(done):
 
 
 def frames_of(done, servers, is_wanted):
-    """(server, those of its frames that are wanted), of each."""
+    """(server, its wanted frames), for each server."""
     found = {}
     for sample in perftool.samples(done.stdout):
         tid = int(perftool.HEAD.fullmatch(sample.head)['tid'])
@@ -145,7 +146,7 @@ def check_named(tap, done, servers, name):
 
 
 def check_unnamed(tap, done, servers):
-    """What is not named in jitted memory is in no method, by the runtimes' own account."""
+    """Unnamed code in jitted memory is not in any method that the runtimes list."""
     def is_unnamed(frame):
         return not frame.symbol and 'doublemapper' in frame.module
 
@@ -163,14 +164,14 @@ def check_unnamed(tap, done, servers):
 
 
 def mapping_of(server):
-    """What perf calls it, and what the runtime's events do."""
+    """perf's names, and the names of the runtime's events."""
     namespace = pathlib.Path(f'/proc/{server.pid}/ns/pid').stat().st_ino
     return f'map={server.pid}={namespace}:{live.own_pid(server.pid)}'
 
 
 def is_same(one, other):
-    """OTHER is from a rundown, which has no type arguments, and whether it is a thunk is in a file that may be gone:
-    then ONE may know more."""
+    """True if both names are equal. OTHER is from a rundown, which lacks type arguments, and only a file shows
+    whether it is a thunk. If the file is gone, ONE may know more."""
     if ' [thunk]' not in other.symbol:
         one = one._replace(symbol=one.symbol.replace(' [thunk]', ''))
     pattern = re.escape(other.symbol).replace(re.escape('<?>'), '<.*>')
@@ -178,15 +179,15 @@ def is_same(one, other):
 
 
 def check_precompiled(tap, early, ended, plain):
-    """The names that were printed EARLY, while the programs ran, with the assemblies' files, against the
-    runtimes' rundowns after they had ENDED: nothing could look into a file for that."""
+    """Names printed EARLY, while the programs ran, by the assemblies' files, against the rundowns after the
+    programs had ENDED, without the files."""
     frames = [rows for samples in zip(*(perftool.samples(done.stdout)
                                         for done in (plain, ended, *early.values())))
               for rows in zip(*map(perftool.frames_of_perf, samples))
               if rows[0].module.endswith('.dll')]
     for i, (what, done) in enumerate(early.items(), 2):
         printed = [rows for rows in frames if rows[i].symbol]
-        # Not listed are precompiled calls into native code.
+        # The runtime does not list precompiled calls to native code.
         listed = [rows for rows in printed if rows[1].symbol]
         differing = [(rows[i], rows[1]) for rows in listed if not is_same(rows[i], rows[1])]
         tap.check(len(listed) > 1000 and len(listed) >= MIN_LISTED * len(printed) and not differing,
@@ -197,7 +198,7 @@ def check_precompiled(tap, early, ended, plain):
 
 
 def check_offline(tap, programs, data, trace, done):
-    """The relay's copy of the trace gives the same names afterwards."""
+    """The relay's copy of the trace gives the same names later."""
     later = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     one, other = perftool.samples(done.stdout), perftool.samples(later.stdout)
     differing = [(first, second) for before, after in zip(one, other)
@@ -208,7 +209,7 @@ def check_offline(tap, programs, data, trace, done):
 
 
 def in_namespace(command, directory):
-    """The command in a pid namespace of its own, with its dotnet at a place that nobody else sees."""
+    """The command in its own pid namespace, with its dotnet at a path that only it sees."""
     dotnet = pathlib.Path(command[-2])
     place = directory / 'dotnet'
     place.mkdir()
@@ -243,7 +244,7 @@ def run_live(tap, programs, command, directory):
             settings = [f'socket={daemon.query}', *map(mapping_of, servers), 'mapped-only']
             done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
             filtered = perftool.script(programs, data, settings=settings)
-            # A daemon that knows no process: the files alone.
+            # A daemon without processes: only the files give names.
             with recorded.Daemon(programs, directory) as empty:
                 alone = perftool.clrsym_perf(programs, '-i', data, *empty.source)
             nowhere = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'nowhere')}

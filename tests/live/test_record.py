@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record`: one command from a program to its picture, and nothing left of it, however it ends."""
+"""`clrsym record`: one command from a program to its flame graph; no files remain, whatever ends it."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
 # Executable: begin, size, offset in the file.
 MAPPING = re.compile(r'\[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+) .*?: ..x')
-# Percent of the managed frames: the JIT may have others at the last moment.
+# Percent of the managed frames: the JIT may compile others at the last moment.
 LEAST_NAMED = 97
 
 
@@ -39,7 +39,7 @@ SOURCE_FRAME = re.compile(r'(.+):([^:;/]+\.[a-z]+):(\d+)$')
 
 
 def check_markers(tap, path):
-    """Each sample of a compilation is in the time of a marker of its thread, for Firefox Profiler."""
+    """For Firefox Profiler: each sample of a compilation is within a marker of its thread."""
     n, lost = 0, []
     for thread in readers.read_firefox(path)['threads']:
         markers, strings = thread['markers'], thread['stringArray']
@@ -66,13 +66,13 @@ def calls(folded):
 
 
 class Place:
-    """Where `clrsym record` runs, and what it may leave nothing in."""
+    """A directory for `clrsym record`, with places that must stay empty."""
 
     def __init__(self, programs, directory, name):
         self.programs = programs
         self.directory = pathlib.Path(directory) / name
         self.directory.mkdir()
-        # Short, so that sockets fit in.
+        # Short paths, for sockets.
         self.temporary = pathlib.Path(tempfile.mkdtemp(dir=directory))
         self.environment = {name: value for name, value in programs.environment.items()
                             if not name.startswith(('DOTNET_', 'COMPlus_', 'CLRSYM_'))}
@@ -95,7 +95,7 @@ class Place:
         return process.returncode, output, errors
 
     def processes(self):
-        """Those that have a file of the recording, or its directory in their command lines."""
+        """Processes with an open file of the recording, or with its directory in their command lines."""
         found = []
         for path in pathlib.Path('/proc').glob('[0-9]*'):
             with contextlib.suppress(OSError):
@@ -105,7 +105,7 @@ class Place:
         return found
 
     def left(self):
-        """What is left of it: files but those of .NET itself, and processes."""
+        """Leftovers: files except .NET's own, and processes."""
         return [path.name for path in self.temporary.iterdir()
                 if path.name.startswith('clrsym')], self.processes()
 
@@ -115,7 +115,7 @@ def has_port(place, pid):
 
 
 def excerpts(html):
-    """How many pieces of the program's own source a picture has, and those that are not so in any file."""
+    """(number of excerpts of the program's source in a page, excerpts that no source file contains)."""
     files = [path.read_text(encoding='utf-8').splitlines() for path in (HERE / 'app').glob('*.cs')]
     texts = re.findall(r'\[(\d+)((?:,"(?:[^"\\]|\\.)*")+)\]', html[html.index('"sources":'):])
     pieces = [(int(first), json.loads(f'[{lines[1:]}]')) for first, lines in texts]
@@ -146,7 +146,7 @@ def test_command(tap, place, command):
     tap.check(found and 0 < int(found[1]) <= int(found[2]) - int(found[3]) and 'be given: --symbols DIR' in errors,
               'why other frames have no line, and what to do', errors)
     jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
-    # On a busy machine it is attached late.
+    # On a busy machine the attach is late.
     before = re.search(r'(\d+) samples in the JIT are from times at which their process was not attached', errors)
     tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * (int(jit[1]) - (int(before[1]) if before else 0)) > 5,
               'what the JIT compiles is shown', errors)
@@ -173,8 +173,7 @@ def test_command(tap, place, command):
 
 
 def test_precompiled(tap, place, _):
-    """The F# compiler is precompiled, with its PDB inside; of most of its code there are only events that have no
-    token."""
+    """The F# compiler is precompiled, with its PDB inside; events name most of its code without a token."""
     (place.directory / 'a.fsx').write_text('printfn "%d" (List.sum [ for i in 1..100 -> i ])\n', encoding='utf-8')
     names = ['a.folded', 'a.speedscope.json', 'a.pb.gz']
     code, output, errors = place.record('--lines', *(word for name in names for word in ('-o', name)), '--',
@@ -195,8 +194,8 @@ def test_precompiled(tap, place, _):
 
 
 def check_native_callers(tap, place, program):
-    """Up to the first .NET frame, where perf stops, callers are those that perf finds. It shows the call, we where
-    it returns to; and the place in the file, where we show the address."""
+    """Up to the first .NET frame, where perf stops, callers are those of perf. perf shows the call and the offset
+    in the file; we show the return address and the address."""
     def script(*arguments):
         return subprocess.run(['perf', 'script', '-i', data, '--no-inline', *arguments], check=True, env=place.environment,
                               capture_output=True, text=True).stdout
@@ -214,7 +213,7 @@ def check_native_callers(tap, place, program):
     try:
         live.run(*command, env=place.environment)
     except RuntimeError as error:
-        # perf ends without a word if a thread that it is about to look at has ended.
+        # perf exits without a message if a thread ends just before perf opens it.
         if not str(error).endswith('exit 255: '):
             raise
         live.run(*command, env=place.environment)
@@ -246,7 +245,7 @@ def test_process(tap, place, command):
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
         with live.child(['true']) as ended:
             ended.wait()
-        # It keeps a CPU busy all the time, and may not be in the recording.
+        # It keeps a CPU busy, and must not be in the recording.
         with live.child([sys.executable, '-c', 'while True: pass']):
             code, _, errors = place.record('-p', f'{program.pid},{ended.pid}', '-d', 1, '-o', 'a.folded')
         stacks = (place.directory / 'a.folded').read_text().splitlines() if code == 0 else []
@@ -263,14 +262,14 @@ def test_process(tap, place, command):
 
 
 def test_packed(tap, place, _):
-    """Precompiled code of a single-file program with compressed assemblies is in no file."""
+    """Precompiled code of a single-file program with compressed assemblies is not in any file."""
     try:
         program = live.publish(place.directory / 'app', 'net10.0', 'packed')
     except RuntimeError as error:
         tap.skip('a single-file program', str(error).splitlines()[-1])
         return
     for name, limit in {'that ends by itself': [], 'that goes on': ['-d', 2]}.items():
-        # More often than by default: a fast machine has soon done its work.
+        # More often than by default, because a fast machine finishes soon.
         with place.recording('-F', 3999, '-o', 'a.folded', *limit, '--', program, 'busy') as process:
             time.sleep(2)
             _, errors = process.communicate('' if not limit else None, timeout=120)
@@ -279,7 +278,7 @@ def test_packed(tap, place, _):
         tap.check(process.returncode in (0, 128 + signal.SIGTERM) and counts and int(counts[1]) > 100 and
                   float(counts[3]) > LEAST_NAMED and 'System.Reflection.Emit.' in folded,
                   f'a compressed single-file program {name}', process.returncode, errors)
-        # On a busy machine the end of the recording may come before the last events.
+        # On a busy machine the recording may end before the last events.
         jitted = re.findall(r'Live\.DynamicMethods\.\S+\([^;]*?\)( ~)?', folded)
         tap.check(len(jitted) > 10 and jitted.count(' ~') * 10 < len(jitted),
                   f'its jitted code is certain: {jitted.count(" ~")} of {len(jitted)} frames are not', folded[:500])
@@ -290,9 +289,9 @@ def check_single(tap, place, program, kind):
     with place.recording('-F', 1999, '--lines', '-o', 'a.folded', '--', program, 'busy') as process:
         time.sleep(2)
         _, errors = process.communicate('', timeout=120)
-    # Compressed assemblies are in no file's mapping: their code looks as if it were jitted.
+    # No mapping shows compressed assemblies: their code looks jitted.
     counts = re.search(r'(\d+) of \d+ ' + ('precompiled' if kind == 'single' else 'jitted'), errors)
-    # A sample of jitted code may be before the event of its map.
+    # A sample of jitted code may precede the event of its map.
     lacking = re.search(r'(\d+) without an IL offset', errors)
     tap.check(process.returncode == 0 and counts and int(counts[1]) > 50 and (not lacking or int(lacking[1]) < 5),
               f'a single-file program that has ended ({kind}): precompiled frames have IL offsets', process.returncode,
@@ -300,7 +299,7 @@ def check_single(tap, place, program, kind):
 
 
 def test_single(tap, place, _):
-    """A single-file program that has ended: its precompiled code has IL offsets, which are in the program's file."""
+    """An ended single-file program: its file has the IL offsets of its precompiled code."""
     for kind in 'single', 'packed':
         try:
             program = live.publish(place.directory / f'ended-{kind}', 'net10.0', kind)
@@ -313,7 +312,7 @@ def test_single(tap, place, _):
 
 @contextlib.contextmanager
 def on_terminal(place, *arguments):
-    """The process, and a generator of what it prints so far."""
+    """The process, and a generator of its output so far."""
     master, slave = pty.openpty()
 
     def read():
@@ -331,7 +330,7 @@ def on_terminal(place, *arguments):
 
 
 def test_child(tap, place, command):
-    """What a process starts is named, too, though it was not there when the recording began."""
+    """Child processes are named, too, although they start after the recording."""
     with live.child([*command, 'parent', 30], env={**place.environment, 'DOTNET_LTTng': '0'},
                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         live.wait_for('the program', lambda: has_port(place, program.pid), program)
@@ -347,8 +346,8 @@ def test_child(tap, place, command):
 
 
 def test_strangers(tap, place, command):
-    """Programs that the command starts, which cannot connect to the recording's port: one has another file system
-    there, as in a container, and would wait for ever; one has another environment."""
+    """Children that cannot connect to the recording's port: one has another file system there, as in a container,
+    and would wait forever; one has another environment."""
     scenes = {'another file system': ['unshare', '-m', *([] if os.geteuid() == 0 else ['-r']), 'sh', '-c',
                                       f'mount -t tmpfs none {place.temporary} && "$@" 30', '-', *command],
               'another environment': ['env', '-i', f'PATH={os.environ["PATH"]}', f'TMPDIR={place.temporary}',
@@ -361,7 +360,7 @@ def test_strangers(tap, place, command):
 
 
 def test_closed(tap, place, command):
-    """A program whose runtime may open no port: the reason why its jitted code has no names is printed once."""
+    """A program whose runtime may not open a port: the reason for jitted code without names is printed once."""
     code, output, errors = place.record('-o', 'a.folded', '--', *command, 60, DOTNET_EnableDiagnostics='0')
     tap.check(code == 0 and 'DONE' in output and
               len(re.findall(r'^clrsym: the diagnostic port of process \d+ is closed: start it without '
@@ -370,7 +369,7 @@ def test_closed(tap, place, command):
 
 
 def test_unwritten(tap, place, command):
-    """An output that cannot be written in the end: the named samples are kept."""
+    """If the output is not writable at the end, the named samples are kept."""
     for name in ('a.html', 'a.folded'):
         (place.directory / 'there').mkdir()
         code, _, errors = place.record('-o', f'there/{name}', '--', 'sh', '-c', 'rmdir there; exec "$@" </dev/null', '-',
@@ -386,7 +385,7 @@ def test_unwritten(tap, place, command):
 
 
 def test_killed_daemon(tap, place, command):
-    """Without the recording's own daemon there are no names, but there are samples."""
+    """If the recording's daemon is killed, there are samples without names."""
     with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
         process.stdout.readline()
         time.sleep(0.5)
@@ -409,7 +408,7 @@ def test_killed_daemon(tap, place, command):
 
 
 def test_killed_holder(tap, place, command):
-    """Without the recording's own holder, the names of earlier methods remain."""
+    """If the recording's holder is killed, earlier methods keep their names."""
     def query():
         return next(iter(place.temporary.glob('clrsym-record-*/own/query')), None)
 
@@ -432,7 +431,7 @@ def test_killed_holder(tap, place, command):
 
 
 def test_slow_start(tap, place, command):
-    """The holder waits longer for the program than an idle holder of `clrsym attach` exists."""
+    """The program starts later than the idle timeout of `clrsym attach`'s holder."""
     perf = place.directory / 'perf'
     perf.write_text(f'#!/bin/sh\nsleep 12\nexec {shutil.which("perf")} "$@"\n', encoding='utf-8')
     perf.chmod(0o755)
@@ -445,7 +444,7 @@ def test_slow_start(tap, place, command):
 
 
 def test_time_namespace(tap, place, command):
-    """perf's clock is the kernel's own, that of the events is the namespace's."""
+    """perf's clock is the kernel's, the events' clock is the namespace's."""
     prefix = ['unshare', '--time', '--monotonic', '5000', '--boottime', '5000']
     if subprocess.run([*prefix, 'true'], stderr=subprocess.DEVNULL, check=False).returncode:
         tap.skip('a time namespace', 'it is not permitted')
@@ -470,7 +469,7 @@ def test_ended(tap, place, command):
 
 
 def test_interrupted(tap, place, command):
-    """Ctrl-C reaches the command as well; a program that is killed cannot clean up."""
+    """Ctrl-C reaches the command, too; a killed program cannot clean up."""
     with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
         process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)
@@ -483,7 +482,7 @@ def test_interrupted(tap, place, command):
         live.wait_for('its directory', lambda: any(place.temporary.glob('clrsym-record-*')), process)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=120)
-    # It can have begun by then.
+    # The command may have started by then.
     ran = (place.directory / 'ran').exists()
     tap.check(ran or (process.returncode, errors) == (1, 'clrsym: interrupted before anything was recorded\n'),
               'Ctrl-C before the command runs', ran, process.returncode, errors)
@@ -501,24 +500,24 @@ ERASED = '\r\x1b[K'
 
 
 def test_progress(tap, place, command):
-    """On a terminal, a line has what was recorded so far."""
+    """On a terminal, a line shows the progress of the recording."""
     with on_terminal(place, '-d', 3, '-o', 'a.folded', '--', *command, 'busy') as (process, printed):
         *_, text = printed
         process.wait(120)
     lines = [(int(seconds), int(samples)) for seconds, samples in PROGRESS.findall(text)]
     tap.check(len(lines) > 2 and lines == sorted(lines) and lines[0][1] < lines[-1][1],
               'its seconds and samples grow', text)
-    # perf also wrote what it had when the last line was shown.
+    # perf may have written more after the last line.
     whole = NAMED.search(text)
     tap.check(whole and lines and lines[-1][1] <= int(whole[1]) < 3 * lines[-1][1],
               'the samples are those that are named at the end', lines, text)
-    # So is the bar of what is read then, if that takes long enough to have one.
+    # A progress bar follows, if reading takes long enough.
     first, *others = text.split(ERASED)
     tap.check(others and '\n' not in first and '\r' not in others[-1].replace('\r\n', '\n'), 'it is erased at the end', text)
 
 
 def test_without_perf(tap, place, command):
-    """The runtimes sample themselves where there is no perf, or where it may not be used."""
+    """Without perf, or without permission for it, the runtimes sample themselves."""
     refusing = place.directory / 'refusing'
     refusing.mkdir()
     (refusing / 'perf').write_text('#!/bin/sh\necho You may not do that >&2; exit 1\n', encoding='utf-8')
@@ -531,7 +530,7 @@ def test_without_perf(tap, place, command):
     tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED and
               re.search(r'[1-9]\d* precompiled', errors), 'the frames are named, those of precompiled code, too', errors)
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
-    # On a busy machine the session begins after the first methods: then they are listed, and marked.
+    # On a busy machine the session begins after the first methods, which are then listed and marked.
     tap.check(re.search(r'^\S+;(System\.Environment\.CallEntryPoint\([^;]*;)?Live\.Program\.Main\(string\[\]\)( ~)?;', folded, re.M) and
               '[native_code,_or_waiting]' in folded.replace(' ', '_'), 'from the first methods on', folded[:500])
     tap.check('managed frames only' in (place.directory / 'a.svg').read_text(encoding='utf-8'),
@@ -559,13 +558,13 @@ def test_without_perf(tap, place, command):
 
 
 def seconds(text):
-    """Of "354.71 ms", or of what the shell's `times` prints, "0m0.350s"."""
+    """Parses "354.71 ms", or the output of the shell's `times`, "0m0.350s"."""
     minutes, value, unit = re.fullmatch(r'(?:(\d+)m)?([\d.]+) ?(s|ms)', text).groups()
     return int(minutes or 0) * 60 + float(value) / {'s': 1, 'ms': 1000}[unit]
 
 
 def test_summary(tap, place, command):
-    """How much CPU was used, each file, and the same from what was saved."""
+    """The used CPU time and each file are in the summary; the saved samples give the same."""
     code, output, errors = place.record('-o', 'a.clrsym', '-o', 'a.svg', '--', 'sh', '-c', 'sleep 3; i=0; '
                                         'while [ $i -lt 300000 ]; do i=$((i+1)); done; times')
     used = re.search(r'^([\d.]+ m?s) of CPU in ([\d.]+ m?s): it mostly waited', errors, re.M)
@@ -608,7 +607,7 @@ def test_refused(tap, place, command):
     tap.equal(place.left(), ([], []), 'nothing is left')
 
 
-# What runs on each runtime.
+# Tests for each runtime.
 EVERYWHERE = test_command, test_process, test_without_perf
 
 

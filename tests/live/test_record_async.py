@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record` of async methods that await each other: with .NET 11, by the runtime (runtime async) and by the compiler
-(state machines), each sample has the methods that await; with .NET 10 it shows where they are missing."""
+"""`clrsym record` of async methods that await each other. With .NET 11, runtime async methods and state machines:
+each sample has the awaiting methods. With .NET 10, samples show that they are missing."""
 
 import contextlib
 import json
@@ -30,16 +30,16 @@ COMPUTES = re.compile(r'Awaits\.Program\.(In\w+)\(')
 OWN = re.compile(r'Awaits\.Program\.(?:(\w+)[.<(])')
 CONTINUED = '[continued after await]'
 NAMESPACE = ['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-child']
-# What is buffered when a program ends is lost.
+# Events that a program has buffered at its end are lost.
 LEAST_KNOWN = 0.9
-# A method that ends before another one awaits it has no caller: on a busy machine, a third of them do.
+# A method that ends before another method awaits it has no caller: a third of them on a busy machine.
 LEAST_WHOLE = 0.5
 LEAST_IN_INTERVALS = 0.98
 
 
 def kinds(stacks):
-    """Samples of the program's computations: with all that await, with fewer, with others, and those that show that
-    callers are missing."""
+    """Samples of the program's computations: with all awaiting methods, with fewer, with wrong ones, and those that
+    show missing callers."""
     found = dict.fromkeys(('whole', 'fewer', 'wrong', 'continued'), 0)
     for stack, n in stacks.items():
         frames = stack[::-1]
@@ -49,7 +49,7 @@ def kinds(stacks):
         wanted = EXPECTED[COMPUTES.match(frames[leaf])[1]]
         own = []
         for match in map(OWN.match, frames[leaf + 1:]):
-            # A method that is called as a task has a frame of its own.
+            # A method called as a task has a frame of its own.
             if match and match[1] not in own[-1:]:
                 own.append(match[1])
         if CONTINUED in frames:
@@ -71,7 +71,7 @@ def record(place, *arguments):
 
 
 def read_page(place):
-    """How many samples have the thread's own stack in the page, too; the titles of processes."""
+    """The number of samples whose page also has the thread's own stack; the titles of processes."""
     text = (place.directory / 'a.html').read_text(encoding='utf-8')
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
     both = 0
@@ -100,7 +100,7 @@ def check(tap, place, what, *arguments):
 
 
 def check_namespace(tap, place, what, command):
-    """Processes and threads have other numbers than perf has, and have ended when they are named."""
+    """Processes and threads have other ids than perf's, and have ended before they are named."""
     if os.geteuid():
         tap.skip(what, 'only root makes a pid namespace')
         return
@@ -128,7 +128,7 @@ def check_pid(tap, place, what, command):
 
 
 def check_every(tap, place, what, *arguments):
-    """Each interval has its chains, while the log is read and removed."""
+    """Each interval has its chains, although the log is removed while it is read."""
     sizes = []
     with place.recording('--every', 2, '-d', 11, '--format', 'folded', '-o', 'parts', *arguments) as process:
         while process.poll() is None:
@@ -149,19 +149,19 @@ def check_every(tap, place, what, *arguments):
 
 
 def check_every_way(tap, place, what, command):
-    """As a command, whose threads have small buffers; or as a process, with buffers that take long to be full. By frame
-    pointers, the callers of methods without a frame are known for runtime async only."""
+    """As a command, whose threads have small buffers; or as a process, with buffers that fill slowly. By frame
+    pointers, callers of methods without a frame are known for runtime async only."""
     if 'runtime async' in what:
         check_every(tap, place, what, '--', *command, '20000', 'events')
         return
     with live.child([*command, '30000'], env={**place.environment, 'DOTNET_JITMinOpts': '1'}) as process:
-        # A program that was killed has left its port.
+        # A killed program leaves its port.
         live.wait_for('its port', lambda: any(place.temporary.glob(f'dotnet-diagnostic-{process.pid}-*')), process)
         check_every(tap, place, what, '-p', process.pid)
 
 
 def check_dump(tap, place, what, command):
-    """Addresses of chains are those of the program's methods, by the events of the same file."""
+    """Addresses of chains belong to the program's methods, by events in the same file."""
     path = place.directory / 'async.nettrace'
     live.run(*command, '1500', env={
         **place.environment, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeOutputPath': path,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record --every`: each interval in a file, or at a store, whatever the store does."""
+"""`clrsym record --every`: each interval becomes a file or an upload, whatever the store answers."""
 
 import collections
 import os
@@ -24,7 +24,7 @@ import test_record  # pylint: disable=wrong-import-position
 
 END = re.compile(r'(\d+) profiles for the store: (\d+) sent, (\d+) refused, (\d+) without an answer, '
                  r'(\d+) not sent; 0 intervals lost')
-# Its groups. A recording of which nothing was taken fails; what has no answer may have been taken.
+# Groups of END. A recording fails if the store refused all profiles; an unanswered one may have been stored.
 REFUSED, UNCLEAR = 3, 4
 
 
@@ -35,7 +35,7 @@ def busy(seconds):
 
 
 class KeptParts(repeated.Repeated):
-    """Links to the parts of a recording, which it removes: as they were last."""
+    """Hard links to the last versions of a recording's parts, which it removes."""
 
     PAUSE = 0.005
 
@@ -46,7 +46,7 @@ class KeptParts(repeated.Repeated):
 
     def step(self):
         for path in self.temporary.glob('*/part.*'):
-            # What other processes did is left out in a new file, which takes its place.
+            # Samples of other processes are removed in a new file, which replaces the part.
             if '-' in path.name:
                 continue
             kept = self.directory / path.name
@@ -57,12 +57,12 @@ class KeptParts(repeated.Repeated):
                 os.link(path, link)
                 link.rename(kept)
             except FileNotFoundError:
-                # It is gone, or another file is in its place.
+                # The part was removed or replaced.
                 continue
 
 
 def count_by_perf(kept):
-    """Samples in all parts, as perf itself counts them."""
+    """Samples in all parts, counted by perf."""
     return sum(1 for path in kept.directory.iterdir()
                for event in subprocess.run(['perf', 'script', '-i', path, '-F', 'event'], check=True,
                                            capture_output=True, text=True).stdout.split()
@@ -92,7 +92,7 @@ def test_store(tap, place, command):
               int(ends[1]) == len(profiles) > 0, 'all profiles are sent', code, errors)
     tap.equal(sum(values[0] for profile in profiles for _, values, _ in profile.samples),
               count_by_perf(kept), 'with as many samples as perf counts')
-    # A process that lives for a moment may have no name yet.
+    # A short-lived process may have no name yet.
     tap.equal({(one.labels['name'], one.labels['process'], one.labels['host'])
                for one in there.received if one.labels['process'] != 'unknown'},
               {('clrsym-live', 'clrsym-live', os.uname().nodename)}, 'in the series of the program')
@@ -108,7 +108,7 @@ def test_store(tap, place, command):
 
 
 def test_parca(tap, place, _):
-    """Until Ctrl-C."""
+    """Runs until Ctrl-C."""
     there = store.Store()
     with there.running() as url:
         with place.recording('--every', 1, '--push', f'{url}/api/profiles/writeraw', '--',
@@ -125,7 +125,7 @@ def test_parca(tap, place, _):
 
 
 def test_otlp(tap, place, _):
-    """A collector of OpenTelemetry, which rejects the second profile with a status of success."""
+    """A collector of OpenTelemetry that rejects the second profile with a success status."""
     rejected = messages.CLASSES['otlp.ExportProfilesServiceResponse'](
         partial_success={'rejected_profiles': 1, 'error_message': 'too old'})
     there = store.Store(lambda n: (200, {}, rejected.SerializeToString()) if n == 1 else 200)
@@ -144,7 +144,7 @@ def test_otlp(tap, place, _):
 
 
 def test_away(tap, place, _):
-    """Nobody listens at first; then it has a failure."""
+    """Nothing listens at first; then the store fails once."""
     there = store.Store(lambda n: 503 if n == 0 else 200)
     port, = live.free_ports(1)
     with place.recording('--every', 1, '--push', f'http://127.0.0.1:{port}', '--',
@@ -164,7 +164,7 @@ def test_away(tap, place, _):
 
 
 def test_trouble(tap, place, _):
-    """Not sent again: what the store refuses, and what it may have taken."""
+    """Refused and possibly stored profiles are not retried."""
     elsewhere = {'Location': 'https://elsewhere/ingest?x'}
     for answer, group, words in (((400, {}, 'no such tenant'), REFUSED, ': no such tenant'),
                                  (504, UNCLEAR, 'status 504'), (401, REFUSED, 'CLRSYM_PUSH_TOKEN'),
@@ -198,7 +198,7 @@ def test_hang(tap, place, _):
 
 
 def test_endless(tap, place, _):
-    """An answer that does not end is an answer."""
+    """An endless answer counts as an answer."""
     there = store.Store(lambda n: 'endless')
     with there.running() as url:
         code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(4))
@@ -208,7 +208,7 @@ def test_endless(tap, place, _):
 
 
 def test_patience(tap, place, _):
-    """The store says when to come again."""
+    """The store's Retry-After is obeyed."""
     there = store.Store(lambda n: 200 if n else (429, {'Retry-After': '4'}, ''))
     with there.running() as url:
         code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(8))
@@ -230,7 +230,7 @@ def test_files(tap, place, _):
 
 
 def test_directory(tap, place, _):
-    """It is removed meanwhile; then it is a file, which stays one."""
+    """The output directory is removed meanwhile, and then replaced by a file, which stays."""
     code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', 'sh', '-c',
                                    'rmdir profiles; exec "$@"', 'sh', *busy(4))
     files = list((place.directory / 'profiles').iterdir())
@@ -246,7 +246,7 @@ def test_directory(tap, place, _):
 
 
 def test_dying(tap, place, _):
-    """A perf that dies in each interval, as on a disk that is full."""
+    """perf dies in each interval, as with a full disk."""
     programs = place.directory / 'bin'
     programs.mkdir()
     perf = subprocess.run(['which', 'perf'], check=True, capture_output=True, text=True).stdout.strip()

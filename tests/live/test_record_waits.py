@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record --off-cpu` of a program that waits in four ways and measures each by its own clock, with each runtime."""
+"""`clrsym record --off-cpu` of a program that waits in four ways, and measures each with its own clock, with each
+runtime."""
 
 import pathlib
 import re
@@ -17,12 +18,12 @@ import test_record  # pylint: disable=wrong-import-position
 WAITS = 'Lock', 'Input', 'Sleep', 'Await'
 COMPUTES = 'Compute'
 PREEMPTED = '[waits for a CPU]'
-# A method computes for a moment before and after it waits, and the runtime spins.
+# A method also computes before and after its wait, and the runtime spins.
 MAX_DEVIATION = 0.05
 
 
 def spent(stacks, method):
-    """ns in METHOD, with what it called: without a CPU that it gave away, and without one that was taken from it."""
+    """ns without a CPU in METHOD and its callees: of waits, and of preemptions."""
     ours = {stack: n for stack, n in stacks.items()
             if any(frame.startswith(f'Waits.Program.{method}(') for frame in stack)}
     taken = sum(n for stack, n in ours.items() if stack[-1] == PREEMPTED)
@@ -30,13 +31,15 @@ def spent(stacks, method):
 
 
 def between(stacks):
-    """ns in the method that calls the others, by turns with its clock: on a busy machine it can lose its CPU there."""
+    """ns without a CPU in the calling method, between reads of its clock: on a busy machine it can be preempted
+    there."""
     return sum(n for stack, n in stacks.items()
                if next((frame for frame in reversed(stack) if frame.startswith('Waits.')), '').startswith('Waits.Program.Repeat'))
 
 
 def is_near(stacks, method, ns, errors, least=1 - MAX_DEVIATION):
-    """On a busy machine perf can lose samples, which it must say, and a method can lose its CPU after its clock was read."""
+    """On a busy machine perf can lose samples, which it must report, and a method can be preempted after the read
+    of its clock."""
     slept, taken = spent(stacks, method)
     is_lossy = 'events: waits can be missing' in errors
     return slept <= (1 + MAX_DEVIATION) * ns and (is_lossy or slept + taken + between(stacks) >= least * ns)
@@ -59,7 +62,7 @@ def test_waits(tap, place, command, what):
     ns, stacks, errors = found
     for method in WAITS:
         slept, taken = spent(stacks, method)
-        # A task is waited for by a loop at first, which takes a CPU.
+        # A wait for a task spins first, which needs a CPU.
         least = 0.5 if method == 'Await' else 1 - MAX_DEVIATION
         tap.check(is_near(stacks, method, ns[method], errors, least), f'{what}: {method}() waits {slept} + {taken} of {ns[method]} ns', errors)
     tap.check(re.match(r'\d+\.\d\d s of off-cpu in \d+ threads, over', errors), f'{what}: the first line of the summary', errors)
@@ -82,7 +85,7 @@ def test_pid(tap, place, command, what):
         process.stdout.readline()
         code, _, errors = place.record('--off-cpu', '-d', 2, '-p', process.pid, '-o', 'a.folded')
         stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
-        # It waits in one of the methods, and by turns.
+        # It waits in one of the methods at a time.
         for method in WAITS:
             slept, taken = spent(stacks, method)
             tap.check(1e9 < slept + taken < 2.2e9, f'{what}: -p: {method}() waits {slept} + {taken} of 2 s', code, errors)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What live sessions leave among the relay daemon's files: it is removed once it is over and no
-feeder needs it, so that years of repairs fill no disk; and nothing else is removed. A disk that is full
-ends a session for good, unless its feeder has it restarted.
+"""The files of live sessions at the relay daemon: they are removed when the session is over and no feeder needs them,
+and nothing else is removed. A full disk ends a session for good, unless its feeder has it restarted.
 
-test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
-"""
+test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN"""
 
 import contextlib
 import ctypes
@@ -26,7 +24,7 @@ import recorded  # pylint: disable=wrong-import-position
 import test_status  # pylint: disable=wrong-import-position
 from test_session import emit  # pylint: disable=wrong-import-position
 
-# s. Longer than a feeder reads what was written before.
+# s: more than the age of data that a feeder reads.
 OLD = 7200
 # A system call, on all architectures.
 PIDFD_GETFD = 438
@@ -48,12 +46,12 @@ def start_stop(world, relay, emitter, *options):
     emit(emitter)
     world.call('stop')
     made, = set(directories(relay)) - set(before)
-    time.sleep(1.1)  # the next one's name has another second
+    time.sleep(1.1)  # the next session's name needs another second
     return made
 
 
 def test_age(tap, world, emitter):
-    """Without a feeder: for an hour, in which one may come."""
+    """Without a feeder, files stay for an hour, in which one may come."""
     relay = world.directory / 'relay'
     first = start_stop(world, relay, emitter)
     second = start_stop(world, relay, emitter)
@@ -77,7 +75,7 @@ def test_age(tap, world, emitter):
 
 
 def test_feeder(tap, world, emitter):
-    """With a feeder: as soon as it has read it."""
+    """With a feeder, files are removed when it has read them."""
     relay = world.directory / 'relay'
     before = set(directories(relay))
     world.call('start', '--relay-output', relay)
@@ -111,7 +109,7 @@ def fill(path):
 
 
 def hang_up(process, port):
-    """Ends the connection of PROCESS to PORT, which whoever listens there need not notice."""
+    """Shuts down the connection of PROCESS to PORT; the listener need not notice."""
     libc = ctypes.CDLL(None, use_errno=True)
     holder = os.pidfd_open(process.pid)
     try:
@@ -132,9 +130,8 @@ def hang_up(process, port):
 
 
 def test_full(tap, world, emitter):
-    """The relay daemon gives up a session whose files it cannot write, and the session daemon does not
-    notice: what comes then is lost, in a gap, until there is room again. A viewer that it hangs up on
-    meanwhile still knows that it had the session."""
+    """The relay daemon ends a session whose files it cannot write, and the session daemon does not notice: later
+    events are lost, in a gap, until there is room. A viewer that is disconnected meanwhile still knows the session."""
     relay = world.directory / 'full'
     relay.mkdir()
     subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'none', str(relay)], check=True)

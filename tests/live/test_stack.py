@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym stack` of a program whose threads are in known methods, and of its core files, with each runtime; and that it
-goes on unharmed."""
+"""`clrsym stack` of a program whose threads are in known methods, and of its core files, with each runtime. The
+program continues unharmed."""
 
 import json
 import os
@@ -22,20 +22,20 @@ import test_live_lines  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
 DEPTH = 10000
-# The methods of a thread, the leaf first, by the names of threads in the order in which the program makes them.
+# The methods of a thread, the leaf first; threads in the order of their creation.
 STACKS = {**{name: [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]
              for name, kind in {'waits': 'Wait', 'computes': 'Compute', 'native': 'Native'}.items()},
           'deep': ['DeepInner', *['Deep'] * (DEPTH + 1), 'DeepOuter']}
 OWN = re.compile(r'Stacks\.Program\.(\w+)(?:\.async#\d+)?\(')
 CONTINUED = '[continued after await]'
-# The runtime walks no more frames of a stack.
+# The runtime walks at most so many frames of a stack.
 MOST_WALKED = 100
 TRUNCATED, ELSEWHERE = '[truncated]', '[native code, or waiting]'
 WALKS = 'ptrace', 'runtime'
 CRASHES = 'failfast', 'overflow', 'throw', 'null'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
-# Takes hold of a process (PTRACE_SEIZE), which goes on.
+# Seizes a process (PTRACE_SEIZE), which continues.
 TRACE = 'import ctypes, sys, time; print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), 0, 0), flush=True); time.sleep(600)'
 
 
@@ -57,14 +57,14 @@ def stack(place, *arguments):
 
 
 class Program:
-    """With threads at known places."""
+    """A program with threads at known places."""
 
     def __init__(self, process):
         self.process = process
         live.wait_for('READY', lambda: process.stdout.readline() == 'READY\n', process)
 
     def counts(self):
-        """How far the threads have come that compute, and that are in native code by turns."""
+        """Progress of the threads that compute, and that alternate with native code."""
         self.process.stdin.write('\n')
         self.process.stdin.flush()
         return tuple(map(int, self.process.stdout.readline().split()))
@@ -88,18 +88,18 @@ def started(place, command, threads, *more):
 
 
 def own_methods(frames):
-    """Those of the program, as StackTrace has them: the leaf first."""
+    """The program's own methods, as StackTrace has them: the leaf first."""
     return [found[1] for frame in frames if (found := OWN.match(frame['name'] or ''))]
 
 
 def wrong_stacks(threads):
-    """Of the threads that the program has made."""
+    """Wrong stacks of the threads that the program has created."""
     return [(thread['name'], own_methods(thread['frames'])[:5]) for thread in threads if thread['name'] in STACKS
             and own_methods(thread['frames']) != STACKS[thread['name']]]
 
 
 def continued(threads):
-    """Of the thread that continues after an await, if one does: its own methods and marks."""
+    """Own methods and marks of the thread that continues after an await, if one does."""
     for thread in threads:
         if 'AwaitBlocks' in own_methods(thread['frames']):
             return [found[1] if (found := OWN.match(frame['name'] or '')) else frame['name'] for frame in thread['frames']
@@ -140,7 +140,7 @@ def test_json(tap, place, program, n, what):
 
 
 def test_wait(tap, place, program, what, is_reported, walk):
-    """Once its session is there, .NET 11 reports which methods await those that it continues."""
+    """If a session exists, .NET 11 reports the methods that await the continued ones."""
     what = f'{what}, {walk}'
     known, unknown = ['AwaitBlocks', 'AwaitInner', 'AwaitMiddle', 'AwaitOuter', CONTINUED], ['AwaitBlocks', 'AwaitInner', CONTINUED]
     seen = []
@@ -165,7 +165,7 @@ def threads_named(pid, name):
 
 
 def test_walk(tap, place, program, n, what):
-    """By the runtime itself, of the threads with managed code."""
+    """The runtime's own walk of threads with managed code."""
     pid = program.process.pid
     code, output, errors = stack(place, pid, '--walk=runtime', '--json', '-v')
     threads = {thread['tid']: thread for thread in map(json.loads, output.splitlines())}
@@ -178,7 +178,7 @@ def test_walk(tap, place, program, n, what):
     for thread in threads.values():
         frames = [frame['name'] for frame in thread['frames']]
         if thread['name'] == 'deep':
-            # Whether the thread is in native code is a frame, too.
+            # A frame also shows whether the thread is in native code.
             tap.check(frames[-1] == TRUNCATED and len(frames) == MOST_WALKED + 2 and own_methods(thread['frames'])[:3] == STACKS['deep'][:3],
                       f'{what}, runtime: a deep stack is cut', frames[:5], len(frames))
         if thread['name'] == 'computes':
@@ -191,9 +191,9 @@ def test_walk(tap, place, program, n, what):
 
 
 def test_interrupted(tap, place, program, what):
-    """The session of the runtime ends in any case."""
+    """The runtime's session ends, even after an interrupt."""
     pid = program.process.pid
-    # One serves the port.
+    # One thread serves the port.
     live.wait_for('the end of sessions', lambda: threads_named(pid, '.NET EventPipe') <= 1)
     with live.child([place.programs.clrsym, 'stack', pid, '--walk=runtime'], signal.SIGINT, env=place.environment, cwd=place.directory,
                     stdout=subprocess.DEVNULL) as process:
@@ -210,7 +210,7 @@ def test_text(tap, place, program, what):
               f'{what}: threads with one stack are printed once', output, errors)
     tap.check(len(re.findall(r'Program\.WaitInner\+0x[0-9a-f]+ \(clrsym-stacks\.dll\) at \S+Program\.cs:\d+ \{event\}', output)) == 1,
               f'{what}: with lines and the source of names', output)
-    # The innermost of them calls from another place.
+    # The innermost call has another call site.
     tap.check(re.search(rf'Program\.Deep\+.*\n\t\[the same {DEPTH - 1} times more\]\n', output), f'{what}: a recursion is folded', output)
     code, output, errors = stack(place, pid, '--all')
     tap.equal((code, len(re.findall(r'^thread \d+ \(waits\)$', output, re.MULTILINE)), output.count('Program.WaitInner('),
@@ -218,7 +218,7 @@ def test_text(tap, place, program, what):
 
 
 def check_core(tap, place, daemon, core, what, is_certain=True):
-    """Threads have no names in a core file: their methods say which they are."""
+    """A core file has no names of threads: their methods identify them."""
     code, output, errors = stack(place, core, '--json', *daemon.source)
     frames = [frame for line in output.splitlines() for frame in json.loads(line)['frames']]
     stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))
@@ -237,7 +237,7 @@ def createdump_of(pid):
 
 
 def test_cores(tap, place, command, what):
-    """gcore's and createdump's of a program that goes on; with the daemon that knew it."""
+    """Core files of gcore and createdump while the program continues; with the daemon that knows it."""
     place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder')}
     full = place.directory / 'full'
     with recorded.Daemon(place.programs, place.directory) as daemon:
@@ -264,7 +264,7 @@ def test_cores(tap, place, command, what):
             check_core(tap, place, daemon, full, f'{what}, createdump')
             program.crash()
             live.wait_for('the end', lambda: '"state":"exited"' in stack_ps(place, daemon))
-            # What it had not sent yet is not known.
+            # Events that the program had not sent yet are missing.
             check_core(tap, place, daemon, full, f'{what}, a core file of before', is_certain=False)
         os.truncate(full, full.stat().st_size // 2)
         code, _, errors = stack(place, full, *daemon.source)
@@ -274,13 +274,13 @@ def test_cores(tap, place, command, what):
 
 
 def told_methods(errors):
-    """The runtime's own text of a crash: its methods of the program, the leaf first, one of each recursion; and how deep that is."""
+    """The runtime's message about a crash: the program's methods, the leaf first, a recursion once; and its depth."""
     depth = re.search(r'^Repeat(?:ed)? (\d+) times:', errors, re.MULTILINE)
     return re.findall(r'^   at Stacks\.Program\.(\w+)\(', errors, re.MULTILINE), int(depth[1]) if depth else 0
 
 
 def check_crash(tap, place, daemon, core, errors, what):
-    """The thread that crashed has the methods of the runtime's own text."""
+    """The crashed thread has the methods of the runtime's message."""
     code, output, messages = stack(place, core, '--json', *daemon.source)
     threads = [own_methods(json.loads(line)['frames']) for line in output.splitlines()]
     crashed = [methods for methods in threads if 'CrashInner' in methods]
@@ -293,7 +293,8 @@ def check_crash(tap, place, daemon, core, errors, what):
 
 
 def test_crashes(tap, place, command, what):
-    """Each way to crash, in a core file of the kernel, and in one with few pages of libraries, as createdump writes by default."""
+    """Each kind of crash: in a core file of the kernel, and in one with few pages of libraries, as createdump
+    writes by default."""
     pattern = pathlib.Path('/proc/sys/kernel/core_pattern').read_text(encoding='utf-8').strip()
     limits = ['/bin/sh', '-c', 'ulimit -s 1024; ulimit -c unlimited; exec "$@"', 'sh']
     for how in CRASHES:
@@ -324,7 +325,7 @@ def test_crashes(tap, place, command, what):
 
 
 def test_runtime_async(tap, place, command, directory, what):
-    """The same program, whose async methods the runtime continues without state machines."""
+    """The same program with runtime async methods, without state machines."""
     assembly = pathlib.Path(command[-1]).name
     directory.mkdir()
     compiler = test_live_lines.Compiler(directory, runtimes.NEWEST)
@@ -340,7 +341,7 @@ def test_runtime_async(tap, place, command, directory, what):
 
 
 def test_closed(tap, place, command, what):
-    """Without a port only the stop is possible."""
+    """Without a port, only the stop is possible."""
     with started(place, ['/usr/bin/env', 'DOTNET_EnableDiagnostics=0', *command], FEW, 'more') as process:
         program = Program(process)
         code, output, errors = stack(place, process.pid, '--walk=runtime')
@@ -352,7 +353,7 @@ def test_closed(tap, place, command, what):
 
 
 def test_mapped_once(tap, place, command, what):
-    """Without its file in memory, the code of methods is read from the memory of the process: no caller is a guess."""
+    """Without the runtime's file in memory, code is read from the process's memory: no caller is a guess."""
     with started(place, ['/usr/bin/env', 'DOTNET_EnableWriteXorExecute=0', *command], FEW, 'more') as process:
         program = Program(process)
         code, output, errors = stack(place, process.pid, '--json', '--registers')

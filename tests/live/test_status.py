@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym status` of sessions and feeders, while the parts of the way are killed and come
-back; with a test program that emits the runtime's events.
+"""`clrsym status` of sessions and feeders, while parts are killed and restarted; with a test program that emits the
+runtime's events.
 
-test_status.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
-"""
+test_status.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN"""
 
 import contextlib
 import json
@@ -24,7 +23,7 @@ import recorded  # pylint: disable=wrong-import-position
 import test_session  # pylint: disable=wrong-import-position
 from test_session import check_failure, emit, running  # pylint: disable=wrong-import-position
 
-# The system's user for relay daemon and feeders, on this test's machine, and one more.
+# This test's uid for relay daemon and feeders, and another one.
 SYSTEM_UID, OTHER_UID = 64123, 64124
 RELAY_PORTS = {'control': 5342, 'data': 5343, 'live': 5344}
 
@@ -55,7 +54,7 @@ class World(test_session.Sessions):
                     {})
 
     def wait(self, what, state, session='clrsym', rows='feeders', key='session'):
-        """Until that row has the state; the row."""
+        """Waits until the row has the state; returns the row."""
         def find():
             return [row for row in self.status().get(rows, [])
                     if row[key] == session and row['state'] == state]
@@ -97,7 +96,7 @@ class World(test_session.Sessions):
 
 @contextlib.contextmanager
 def relay_of(uid, directory):
-    """A relay daemon where viewers look for it, as another user's."""
+    """A relay daemon of another user, where viewers search for it."""
     for path in (directory, directory / 'home'):
         path.mkdir(exist_ok=True)
         os.chown(path, uid, uid)
@@ -163,7 +162,7 @@ def test_recorded(tap, world):
 
 
 def test_feeder(tap, world, emitter):
-    """The daemon, the session daemon and the feeder go, and come back."""
+    """The daemon, the session daemon and the feeder end and restart."""
     world.call('start', '--relay-output', world.directory / 'relay')
     with world.feeding() as feed:
         world.wait('the feed', 'idle')
@@ -199,7 +198,7 @@ def test_feeder(tap, world, emitter):
                   'live again, and what was is not forgotten', row)
         live.wait_for('the methods', lambda: world.status()['method_loads'] > 0, feed)
 
-        # Repairs nothing while it is stopped.
+        # A stopped feeder repairs nothing.
         live.freeze(feed.pid)
         sessiond, = running('lttng-sessiond')
         os.kill(sessiond, signal.SIGKILL)
@@ -225,7 +224,7 @@ def test_feeder(tap, world, emitter):
 
 
 def test_system_relay(tap, world, emitter):
-    """The system's relay daemon goes and comes back, by somebody else's hand."""
+    """Another user stops and restarts the system's relay daemon."""
     output = world.directory / 'system'
     users = world.directory / 'passwd'
     users.write_text(pathlib.Path('/etc/passwd').read_text(encoding='utf-8') +
@@ -270,7 +269,7 @@ def test_system_relay(tap, world, emitter):
 
 
 def test_service(tap, world):
-    """A feeder as the service runs it, in a directory of its user."""
+    """A feeder as the service runs it, in its user's directory."""
     place = pathlib.Path('/run/clrsym/feed-clrsym')
     place.mkdir(parents=True)
     odd = pathlib.Path('/run/clrsym/feed-odd')

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A runtime that has lost the table of its tracepoints emits nothing to LTTng: that shows, and the
-preloaded library brings its events back. With a runtime that has the table it changes nothing.
+"""A runtime without the table of its tracepoints emits nothing to LTTng: clrsym reports that, and the preloaded
+library restores its events. For a runtime with the table, the library changes nothing.
 
-test_tracepoints.py CLRSYM CLRSYMD PLUGIN_DIR
-"""
+test_tracepoints.py CLRSYM CLRSYMD PLUGIN_DIR"""
 
 import collections
 import json
@@ -32,13 +31,13 @@ class Runs:
         self.n = 0
 
     def variables(self, dotnet):
-        """What `clrsym env` prints where that runtime is installed, and its notes."""
+        """The output of `clrsym env` with that runtime installed, and its notes."""
         done = self.programs.run([self.programs.clrsym, 'env', '--format=env'],
                                  env={**self.programs.environment, 'DOTNET_ROOT': str(dotnet.parent)})
         return dict(line.split('=', 1) for line in done.stdout.splitlines()), done.stderr
 
     def run(self, dotnet, environment, while_it_runs=None):
-        """(what the trace has, the perf map's bodies, the pid)."""
+        """(the trace's bodies, the perf map's bodies, the pid)."""
         self.n += 1
         place = self.directory / f'run-{self.n}'
         place.mkdir()
@@ -57,15 +56,15 @@ class Runs:
         return place / 'trace', program.perf_map()[0], program.pid
 
     def loads(self, trace):
-        """Bodies by address and method -> how many events of them."""
+        """Bodies by address and method -> number of their load events."""
         lines = self.programs.run([self.programs.clrsym, 'dump', trace]).stdout.splitlines()
         rows = [row['fields'] for row in map(json.loads, lines) if row['event'].startswith('MethodLoadVerbose')]
         return collections.Counter((row['MethodStartAddress'], row['MethodID'], row['MethodFlags']) for row in rows)
 
 
 def unnamed(programs, trace, bodies, pid):
-    """Lines of the perf map whose method is not named so, and how many lines there are. Where one body was after
-    another, a question without a time has all of them as candidates."""
+    """Lines of the perf map with another name in the trace, and the number of lines. If several bodies were at an
+    address, a question without a time has all of them as candidates."""
     asked = [(start, names[0].method) for start, names in bodies.items() if len(names) == 1]
     done = programs.run([programs.clrsym, 'resolve', '--trace', trace, '--json'],
                         text=''.join(f'{pid} {start:#x}\n' for start, _ in asked))
@@ -112,7 +111,7 @@ def check_lost(tap, runs, dotnet):
 
 
 def check_connected(tap, runs, library):
-    """With a table, the library is not needed, and registers nothing a second time."""
+    """A runtime with a table does not need the library, which registers nothing again."""
     dotnet = runtimes.own_host()
     variables, notes = runs.variables(dotnet)
     tap.check('LD_PRELOAD' not in variables and REASON not in notes, 'a runtime with a table: env has no library', notes)
@@ -120,13 +119,13 @@ def check_connected(tap, runs, library):
     loads = runs.loads(trace)
     wrong, n = unnamed(runs.programs, trace, bodies, pid)
     tap.check(n > 200 and not wrong, f'with it all the same: {n} lines of the perf map have their names', *wrong[:5])
-    # A body is loaded again at its address after it was freed, but most are not.
+    # A few bodies are loaded again at a freed address.
     tap.check(len(loads) > 1000 and sum(loads.values()) < 1.05 * len(loads), 'each event comes once',
               len(loads), sum(loads.values()))
 
 
 def check_others(tap, library):
-    """Programs that have nothing to do with it."""
+    """Unrelated programs."""
     done = subprocess.run(['true'], env={**os.environ, 'LD_PRELOAD': library}, capture_output=True, check=False)
     tap.equal([done.returncode, done.stderr], [0, b''], 'another program runs as before')
     symbols = live.run('nm', '-D', '--defined-only', library).split()[2::3]
