@@ -225,7 +225,7 @@ static const bt_message *iterator_lost_events(SourceIterator *iterator, CtfDataS
         } else {
                 if (!packet->has_end || begin > packet->end)
                         return iterator_fail(iterator, stream,
-                                             "it ends before the packet that comes before it");
+                                             "it ends before the previous packet");
                 message = bt_message_discarded_events_create_with_default_clock_snapshots(
                         iterator->self, own->stream, begin, packet->end);
         }
@@ -245,7 +245,7 @@ static const bt_message *iterator_lost_packets(SourceIterator *iterator, CtfData
         } else {
                 if (!packet->has_begin || stream->previous.end > packet->begin)
                         return iterator_fail(iterator, stream,
-                                             "it begins before the packet before it has ended");
+                                             "it begins before the end of the previous packet");
                 message = bt_message_discarded_packets_create_with_default_clock_snapshots(
                         iterator->self, own->stream, stream->previous.end, packet->begin);
         }

@@ -80,18 +80,20 @@ static bool core_read_header(Core *core, GError **error)
         if (core_file_read(&core->memory, 0, &header, sizeof(header)) != sizeof(header) ||
             memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
                 return core_fail(error,
-                                 "it is not a core file: one that is compressed has to be unpacked "
-                                 "first, and coredumpctl dump -o FILE gets that of a crash");
+                                 "it is not a core file: unpack a compressed core file first; "
+                                 "coredumpctl dump -o FILE writes that of a crash");
         if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
             header.e_machine != EM_X86_64)
-                return core_fail(error, "it is of another machine: only the core files of programs "
-                                        "of 64 bits on x86-64 are read");
+                return core_fail(error,
+                                 "it is of another machine: only core files of 64-bit programs "
+                                 "on x86-64 are supported");
         if (header.e_type != ET_CORE)
                 return core_fail(error, "it is a program or a library, not a core file");
         if (header.e_phentsize != sizeof(Elf64_Phdr) || !core_count_segments(core, &header, &n) ||
             !n || n > CORE_MAX_SEGMENTS)
-                return core_fail(error, "it has no table of its memory that can be read: it is "
-                                        "damaged, or truncated at its begin");
+                return core_fail(error,
+                                 "it has no table of its memory, or an unreadable one: the file "
+                                 "is damaged, or truncated at its begin");
         core->n_segments = (unsigned)n;
         core->segments = g_new0(Elf64_Phdr, n);
         return core_file_read(&core->memory, header.e_phoff, core->segments,

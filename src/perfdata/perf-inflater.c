@@ -69,7 +69,7 @@ bool perf_inflater_put(PerfInflater *inflater, const void *bytes, size_t n, GErr
                 size_t r;
 
                 if (inflater->n == inflater->size && !inflater_grow(inflater))
-                        return inflater_fail(error, "one is larger than perf makes them");
+                        return inflater_fail(error, "one is larger than perf writes");
                 out = (ZSTD_outBuffer){
                         .dst = inflater->bytes, .size = inflater->size, .pos = inflater->n};
                 r = ZSTD_decompressStream(inflater->stream, &out, &in);
