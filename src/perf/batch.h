@@ -68,9 +68,9 @@ typedef struct BatchSample {
         uint32_t comm; /* numbers of frames_text() */
         uint32_t event;
         bool has_chain;
-        bool is_walked; /* the runtime itself found the callers: they are whole, mapped or not */
+        bool is_walked; /* the runtime walked the stack: all callers are there */
         bool has_begin; /* its last frame is where the thread begins, by call frame information */
-        StackRoot cut;  /* by perf, or whole as far as perf is concerned */
+        StackRoot cut;  /* by the chain's marks and length; STACK_WHOLE: not cut */
         uint64_t time, period;
         size_t first, n; /* the sample's entries, the leaf first */
 } BatchSample;

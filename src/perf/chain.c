@@ -24,7 +24,7 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
                         chain->is_limited |= ip == STACK_CUT_LIMIT_MARK;
                         chain->is_torn |= ip == STACK_TORN_MARK;
                         chain->has_begin |= ip == STACK_BEGIN_MARK;
-                        /* The program's part comes later: a number that stands for it follows. */
+                        /* A cookie follows; the kernel delivers the user part later. */
                         if (ip == CONTEXT_DEFERRED && chain->n > 1) {
                                 chain->n--;
                                 chain->at++;

@@ -17,11 +17,11 @@ typedef struct Chain {
         const uint64_t *at;
         size_t n;
         bool is_user;    /* the next addresses are the program's */
-        bool is_marked;  /* by a marker */
-        bool is_cut;     /* STACK_CUT_MARK was among them so far */
-        bool is_limited; /* STACK_CUT_LIMIT_MARK was */
-        bool is_torn;    /* STACK_TORN_MARK was */
-        bool has_begin;  /* STACK_BEGIN_MARK was */
+        bool is_marked;  /* a marker has set is_user */
+        bool is_cut;     /* STACK_CUT_MARK has occurred */
+        bool is_limited; /* STACK_CUT_LIMIT_MARK has occurred */
+        bool is_torn;    /* STACK_TORN_MARK has occurred */
+        bool has_begin;  /* STACK_BEGIN_MARK has occurred */
         bool is_first;   /* no address since the last marker */
 } Chain;
 

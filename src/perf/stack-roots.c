@@ -59,7 +59,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         NamedKind begin = NAMED_UNKNOWN; /* the kind of the outermost frame */
         bool is_managed = false, is_user = false;
         bool is_torn;
-        bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
+        bool is_lost = false; /* a caller in no mapping was read: drop it and all further ones */
         size_t i;
 
         *ret_root = sample->is_walked ? sample->cut : STACK_WHOLE;

@@ -8,9 +8,17 @@
  * frame pointers, so the methods that called it are missing. Such a stack looks complete. It is
  * recognised by other stacks:
  *
+ * - A stack with managed frames shows the outermost frame of its thread. If a later sample of the
+ *   thread has no managed frame, and its outermost frame is not the outermost frame of any such
+ *   stack of the process, then its callers are missing.
+ * - Threads begin in native code. If a stack of the thread has begun so, then a stack that begins
+ *   with a managed frame lacks callers. Code of an exception filter, for example, can have no frame
+ *   pointer.
+ *
  * A stack with STACK_BEGIN_MARK lacks no callers.
  *
- * A caller in no mapping ends a stack: it was read from a register that is not a frame pointer.
+ * A caller in no mapping ends a stack: the walk read it from a register that is not a frame
+ * pointer.
  */
 
 #include "perf/batch.h"
@@ -24,9 +32,9 @@
  */
 #define STACK_CUT_MARK       (UINT64_MAX - 2999)
 #define STACK_CUT_LIMIT_MARK (UINT64_MAX - 2998)
-/* A stack ended where its thread begins. */
+/* The mark of a stack whose walk ended where the thread begins. */
 #define STACK_BEGIN_MARK (UINT64_MAX - 2995)
-/* A stack by frame pointers ended in code that keeps none. */
+/* The mark of a stack whose walk by frame pointers ended in code without one. */
 #define STACK_TORN_MARK (UINT64_MAX - 2996)
 /* The mark between two addresses where a caller is missing. */
 #define STACK_HIDDEN_MARK (UINT64_MAX - 2997)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record` of a program that collects garbage half of its time: the collections and pauses that the summary
-has are those that the program counts itself, and the samples show them without symbols of the runtime. With each
-runtime, for workstations and for servers. With `--every`, each interval has those of its own time."""
+"""`clrsym record` of a program that collects garbage half of its time: collections and pauses in the summary are
+those that the program counts itself, and samples show them without symbols of the runtime. With each runtime, for
+workstations and for servers. With `--every`, each interval has those of its own time."""
 
 import gzip
 import json
@@ -24,7 +24,7 @@ SECONDS = 2
 MOST_APART = 0.005
 # Of the run with intervals, and of each.
 LONGER, INTERVAL = 6, 2
-# Without the background, with it, and with a thread for each of three heaps (numbers are hexadecimal).
+# Without background collection, with it, and with threads for three heaps (numbers are hexadecimal).
 MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'concurrent': {'DOTNET_gcConcurrent': '1'},
          'server': {'DOTNET_gcServer': '1', 'DOTNET_GCHeapCount': '3', 'DOTNET_GCNoAffinitize': '1'}}
 # The program's own session, beside the recording's.
