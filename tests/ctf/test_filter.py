@@ -7,7 +7,9 @@ import lzma
 import pathlib
 import re
 import struct
+import subprocess
 import sys
+import time
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / 'traces')]
@@ -20,6 +22,7 @@ FILTER = 'filter.clrsym.names'
 N_SEEDS = 16 if recorded.IS_FULL else 8
 RECORDING = 'perf'
 SAMPLES = 1500
+RETRY = 5  # s, until the filter asks a daemon again that did not answer
 # perf's markers among addresses.
 KERNEL, USER = 2 ** 64 - 128, 2 ** 64 - 512
 CLOCK_OFFSET = 1_700_000_000
@@ -255,6 +258,30 @@ def check_refused(tap, programs, directory, samples, snapshot):
     tap.check(result.returncode == 0 and 'too many addresses' in result.stderr, 'a long sequence', result.stderr[-500:])
 
 
+def check_restart(tap, programs, daemon, path, trace, lines):
+    """The daemon ends and starts again while a graph runs. babeltrace2 cannot go on while nobody reads its output."""
+    options = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=programs.environment)
+    command = ['babeltrace2', f'--plugin-path={programs.plugin_dir}', trace, *names(socket=str(daemon.query), wait=0)]
+    with daemon:
+        programs.feed(path, daemon.ingest)
+        process = subprocess.Popen(command, **options)
+        got = [process.stdout.readline() for _ in range(len(lines) // 15)]
+    got += [process.stdout.readline() for _ in range(len(lines) // 2)]
+    with daemon:
+        programs.feed(path, daemon.ingest)
+        time.sleep(RETRY + 1)
+        rest, errors = process.communicate(timeout=recorded.TIMEOUT)
+    got = [line.rstrip('\n') for line in got] + rest.splitlines()
+    found = [(new, old) for line, before in zip(got, lines) for new, old in zip(NAME.findall(line), NAME.findall(before))]
+    tap.check(process.returncode == 0 and len(got) == len(lines) and not [
+        pair for pair in found if pair[0] != pair[1] and pair[0] != ('', '[no answer]', '')],
+        'a daemon that starts again: each name is right, or [no answer]', process.returncode, len(got), errors[-500:])
+    is_missing = ['[no answer]' in line for line in got]
+    first, last = is_missing.index(True), len(got) - 1 - is_missing[::-1].index(True)
+    tap.check(all(any(func for line in part for _, func, _ in NAME.findall(line)) for part in (got[:first], got[last + 1:])),
+              f'no answer from event {first} to {last} of {len(got)}, and names before and after')
+
+
 def run(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     paths = recorded.unpack(directory / 'recorded', [RECORDING, 'lossy'])
@@ -275,7 +302,9 @@ def run(tap, programs, directory, _):
     with recorded.Daemon(programs, directory) as daemon:
         programs.feed(paths[RECORDING], daemon.ingest)
         fed = resolved(programs, daemon.source, samples)
-        check_names(tap, programs, 'daemon', trace, names(socket=str(daemon.query), wait=0), fed, samples)
+        lines = check_names(tap, programs, 'daemon', trace, names(socket=str(daemon.query), wait=0), fed, samples)
+    if lines:
+        check_restart(tap, programs, daemon, paths[RECORDING], trace, lines)
     check_refused(tap, programs, directory, samples, snapshot)
 
 
