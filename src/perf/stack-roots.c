@@ -58,7 +58,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         struct StackRootRow outermost = {.id = sample->pid};
         NamedKind begin = NAMED_UNKNOWN; /* the kind of the outermost frame */
         bool is_managed = false, is_user = false;
-        bool is_torn;
+        bool is_cut, is_torn;
         bool is_lost = false; /* a caller in no mapping was read: drop it and all further ones */
         size_t i;
 
@@ -76,6 +76,7 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                 is_lost |= is_user && kind == NAMED_UNKNOWN && !frame.name && !frame.module;
                 if (is_lost) {
                         entry->role = ENTRY_DROPPED;
+                        entry->caller = 0;
                         batch->has_dropped = true;
                         continue;
                 }
@@ -84,13 +85,15 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                 outermost.frame = entry->ip;
                 begin = kind;
         }
-        *ret_root = is_user ? sample->cut : STACK_WHOLE;
-        if (!is_user || sample->cut != STACK_WHOLE || !sample->has_chain)
+        /* A lost caller may have led beyond the copy, or to the begin of the thread. */
+        is_cut = sample->cut != STACK_WHOLE && !(is_lost && sample->cut == STACK_CUT_COPY);
+        *ret_root = is_user && is_cut ? sample->cut : STACK_WHOLE;
+        if (!is_user || is_cut || !sample->has_chain)
                 return true;
         is_torn = begin == NAMED_MANAGED ? roots_have(roots, &native)
                                          : !is_managed && roots_have(roots, &managed) &&
                                                    !roots_have(roots, &outermost);
-        if (is_torn && (is_lost || !sample->has_begin)) {
+        if (sample->has_begin ? is_lost : is_torn) {
                 *ret_root = STACK_TORN;
                 return true;
         }

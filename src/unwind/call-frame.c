@@ -308,7 +308,7 @@ bool call_frame_read(CallFrame *ret, const Machine *machine, const FrameEntry *e
         initial = frame;
         program.initial = &initial;
         program.place = entry->begin;
-        if (!program_run(&program, entry->own, address) || frame.cfa.kind == FRAME_RULE_UNDEFINED)
+        if (!program_run(&program, entry->own, address) || frame.cfa.kind == FRAME_RULE_NONE)
                 return false;
         *ret = frame;
         return true;

@@ -9,7 +9,8 @@
 
 /* The place of the caller's value of a register. CFA: the canonical frame address. */
 typedef enum FrameRuleKind {
-        FRAME_RULE_UNDEFINED, /* it is lost */
+        FRAME_RULE_NONE,      /* it is lost: there is no rule */
+        FRAME_RULE_UNDEFINED, /* it is lost, by a rule; a return address: there is no caller */
         FRAME_RULE_SAME,      /* it has not changed */
         FRAME_RULE_AT_CFA,    /* in memory at the CFA and the offset */
         FRAME_RULE_OF_CFA,    /* it is the CFA and the offset */

@@ -232,20 +232,30 @@ static FrameFile *call_frames_file(CallFrames *frames, uint32_t number)
         return file;
 }
 
-/* The frame at PLACE of FILE, AT bytes into the function of N bytes, by its instructions. False: it
- * does not leave the function there. */
-static bool frame_file_read_end(const MappedFile *mapped, uint64_t place, size_t at, size_t n,
-                                CallFrame *ret)
+/*
+ * Replaces FRAME, at PLACE of the file, AT bytes into a function of N bytes, by that of its
+ * instructions, if they leave the function and agree about the stack.
+ */
+static void mapped_file_read_end(const MappedFile *mapped, uint64_t place, size_t at, size_t n,
+                                 CallFrame *frame)
 {
         FD_AUTO int fd = mapped_file_open(mapped);
         g_autofree uint8_t *bytes = g_malloc(n);
         const MethodCode code = {.bytes = bytes, .n = n};
+        CallFrame end;
+        ElfFile elf;
+        bool is_mapped;
 
-        return fd >= 0 && pread(fd, bytes, n, (off_t)(place - at)) == (ssize_t)n &&
-               frame_code_read_end_x86_64(&code, at, ret);
+        if (fd < 0 || !elf_file_open(&elf, fd))
+                return;
+        is_mapped = mapped_file_is(mapped, &elf);
+        elf_file_close(&elf);
+        if (is_mapped && pread(fd, bytes, n, (off_t)(place - at)) == (ssize_t)n &&
+            frame_code_read_end_x86_64(&code, at, &end) && end.cfa.offset == frame->cfa.offset)
+                *frame = end;
 }
 
-/* Replaces FRAME, at PLACE of FILE in the function ENTRY, if that leaves it there. */
+/* The same, for the function ENTRY of FILE with the address OWN; what was found is remembered. */
 static void call_frames_find_end(CallFrames *frames, int32_t pid, FrameFile *file,
                                  const MappedFile *mapped, uint64_t place, const FrameEntry *entry,
                                  uint64_t own, CallFrame *frame)
@@ -264,7 +274,7 @@ static void call_frames_find_end(CallFrames *frames, int32_t pid, FrameFile *fil
         if (g_hash_table_size(file->ends) == CALL_FRAMES_MAX_ENDS)
                 g_hash_table_remove_all(file->ends);
         end = g_memdup2(frame, sizeof(*frame));
-        frame_file_read_end(mapped, place, (size_t)(own - entry->begin), (size_t)entry->size, end);
+        mapped_file_read_end(mapped, place, (size_t)(own - entry->begin), (size_t)entry->size, end);
         *frame = *end;
         g_hash_table_insert(file->ends, g_memdup2(&place, sizeof(place)), end);
         call_frames_count(frames, file, n_before);
@@ -282,6 +292,8 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
         uint64_t own, work;
         bool is_found;
 
+        if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
+                call_frames_make_room(frames);
         if (account->work >= CALL_FRAMES_MAX_WORK) {
                 account->n_refused++;
                 return FRAMES_SPENT;
@@ -298,7 +310,8 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
         is_found = call_frame_read(ret, frames->machine, &entry, own, &work);
         account->work += work;
         if (is_found && is_leaf && frames->machine->kind == MACHINE_X86_64 &&
-            entry.size <= CALL_FRAMES_MAX_CODE && call_frame_has_popped(ret))
+            entry.size <= CALL_FRAMES_MAX_CODE && account->work < CALL_FRAMES_MAX_WORK / 2 &&
+            call_frame_has_popped(ret))
                 call_frames_find_end(frames, pid, file, mapped, place, &entry, own, ret);
         return is_found ? FRAMES_FOUND : FRAMES_NONE;
 }

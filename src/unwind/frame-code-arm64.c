@@ -232,7 +232,7 @@ static void frame_begin(CallFrame *frame)
         memset(frame, 0, sizeof(*frame));
         for (i = 0; i < N_REGISTERS; i++)
                 frame->registers[i].kind = FRAME_RULE_SAME;
-        frame->registers[REGISTER_PC].kind = FRAME_RULE_UNDEFINED;
+        frame->registers[REGISTER_PC].kind = FRAME_RULE_NONE;
         frame->registers[REGISTER_SP].kind = FRAME_RULE_OF_CFA;
 }
 

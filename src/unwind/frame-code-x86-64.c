@@ -37,8 +37,8 @@ typedef struct CodeInstruction {
         size_t n; /* bytes */
 } CodeInstruction;
 
-/* The instructions that the JIT writes at a method's begin and end, besides pushes and pops of the
- * first registers. */
+/* The instructions that compilers write at a function's begin and end, besides pushes and pops of
+ * the first registers. */
 static const struct {
         uint8_t n, bytes[5];
         uint8_t n_amount; /* bytes of a signed number after them */

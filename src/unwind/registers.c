@@ -258,6 +258,7 @@ static bool registers_recover(const Registers *registers, StackCopy *stack, cons
                               uint64_t cfa, unsigned number, uint64_t *ret_value)
 {
         switch (rule->kind) {
+        case FRAME_RULE_NONE:
         case FRAME_RULE_UNDEFINED:
                 break;
         case FRAME_RULE_SAME:

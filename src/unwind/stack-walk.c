@@ -357,7 +357,6 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                            .memory = walk->memory,
                            .tid = sample->tid};
         Registers registers, leaf;
-        bool is_mapped = true; /* each caller so far is */
         unsigned n = 0;
 
         walk->is_cut = walk->has_begin = false;
@@ -382,9 +381,8 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 if (pc == 0 || pc >= walk->machine->end)
                         break;
                 mapping = address_spaces_find(walk->spaces, sample->pid, sample->time, address);
-                /* Was it a return address, and perf lost the record of its mapping? The namer
-                 * knows: it drops code in no mapping that no source names, and what follows. */
-                is_mapped &= mapping || n == 0;
+                /* Without a mapping, it is a return address if perf lost the record of the mapping.
+                 * The namer decides: it drops code that no source names, and all that follows. */
                 /* Readers look a caller up at its call, one byte before. */
                 walk->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
                 stack_walk_take(walk, sample->tid, walk->callers[n], &registers,
@@ -403,9 +401,9 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
         walk->has_begin = step == REGISTERS_BEGIN;
-        walk->is_cut = (n == walk->max_callers && !walk->has_begin) ||
-                       (step == REGISTERS_END && is_mapped && stack.is_short &&
-                        stack.n >= attr->sample_stack_user);
+        walk->is_cut =
+                (n == walk->max_callers && !walk->has_begin) ||
+                (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user);
         stack_walk_spend(walk, n);
         walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
                               registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
@@ -462,8 +460,8 @@ static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *s
 static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMapping *mapping,
                                     uint64_t address, bool is_leaf)
 {
-        const uint64_t place =
-                (uint64_t)mapping->file << 48 ^ (address - mapping->begin + mapping->offset);
+        const uint64_t place = (uint64_t)is_leaf << 63 ^ (uint64_t)mapping->file << 48 ^
+                               (address - mapping->begin + mapping->offset);
         gpointer known = g_hash_table_lookup(walk->hiding, &place);
         CallFrame frame;
 

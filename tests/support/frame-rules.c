@@ -18,6 +18,7 @@
 static void rule_print(const Machine *machine, const FrameRule *rule)
 {
         switch (rule->kind) {
+        case FRAME_RULE_NONE:
         case FRAME_RULE_UNDEFINED:
                 printf(" u");
                 break;

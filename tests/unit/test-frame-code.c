@@ -278,7 +278,7 @@ START_TEST(test_arm64_places)
                 ck_assert_int_eq(offset_of(&frame, REGISTER_FP), ARM64_ROWS[_i].places[i].pointer);
                 ck_assert_int_eq(offset_of(&frame, REGISTER_LR), ARM64_ROWS[_i].places[i].address);
                 ck_assert_int_eq(offset_of(&frame, 19), ARM64_ROWS[_i].places[i].x19);
-                ck_assert_int_eq(frame.registers[REGISTER_PC].kind, FRAME_RULE_UNDEFINED);
+                ck_assert_int_eq(frame.registers[REGISTER_PC].kind, FRAME_RULE_NONE);
         }
 }
 END_TEST

@@ -25,6 +25,9 @@ static const struct {
         {"a caller in no mapping, and what it leads to", 7, "n4 m3 ?8 n9", false, STACK_TORN, 2},
         {"in no mapping, and not certainly a caller", 7, "m3 !8 n2 n9", false, STACK_WHOLE, 3},
         {"lost callers before the begin of the thread", 7, "n4 n5 ?8 n6", true, STACK_TORN, 2},
+        {"lost callers of a method, before the begin of the thread", 9, "m3 n5 ?8 n9", true,
+         STACK_TORN, 2},
+        {"which shows no root", 9, "m3 n9", false, STACK_WHOLE, 2},
         {"native code of another thread", 8, "n4 n5", false, STACK_WHOLE, 2},
         {"a method in a thread without native code", 8, "n4 m3", false, STACK_WHOLE, 2},
 };
