@@ -85,14 +85,11 @@ static void collections_begin(CollectionLog *log, CollectionsBegun *begun,
         begun->rows[begun->n++] = (CollectionBegun){.entry = *entry, .number = number};
 }
 
-/* The ends of those that the log tells of did not come. */
+/* Their ends may not come. */
 static void collections_give_up(CollectionLog *log, CollectionsBegun *begun)
 {
-        unsigned i;
-
-        for (i = begun->n; i > 0; i--)
-                if (begun->rows[i - 1].is_told)
-                        collections_end(log, begun, i - 1, 0);
+        while (begun->n > 0)
+                collections_end(log, begun, begun->n - 1, 0);
 }
 
 /* Tells the reader of those that go on. */
@@ -197,6 +194,9 @@ static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
                 return;
         if (!nettrace_reader_push(log->reader, bytes, n, /* error= */ NULL)) {
                 g_clear_pointer(&log->reader, nettrace_reader_free);
+                collections_give_up(log, &log->collections);
+                collections_give_up(log, &log->pauses);
+                target_log_flush(log->file);
                 return;
         }
         collection_log_take_all(log);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define COLLECTION_LOG_DIRECTORY "collections"
-/* Maximum size of a log in bytes, 400,000 collections; later ones are dropped. */
+/* Maximum size of a log in bytes; later entries are dropped. */
 #define COLLECTION_LOG_MAX_BYTES (UINT64_C(32) << 20)
 
 /* The end of an entry that goes on. */

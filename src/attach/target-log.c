@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 struct TargetLog {
         FILE *file;         /* owned */
+        size_t size;        /* bytes of an entry; 0: none was written */
         uint64_t n_bytes;   /* of the file, without a hole at its begin that is newer */
         uint64_t max_bytes; /* of the same */
 };
@@ -40,10 +42,23 @@ void target_log_close(TargetLog *log)
         g_free(log);
 }
 
+/* Drops what could not be written, and the part of an entry that was, for example on a full disk.
+ */
+static void target_log_repair(TargetLog *log)
+{
+        struct stat st;
+
+        __fpurge(log->file);
+        clearerr(log->file);
+        if (fstat(fileno(log->file), &st) == 0 && st.st_size % (off_t)log->size != 0 &&
+            ftruncate(fileno(log->file), st.st_size - st.st_size % (off_t)log->size) < 0)
+                log->max_bytes = 0;
+}
+
 void target_log_flush(TargetLog *log)
 {
-        if (log)
-                fflush(log->file);
+        if (log && fflush(log->file) != 0 && log->size)
+                target_log_repair(log);
 }
 
 /* Has the log room for N bytes? The reader may have made some. */
@@ -54,7 +69,7 @@ static bool target_log_has_room(TargetLog *log, size_t n)
 
         if (log->n_bytes + n <= log->max_bytes)
                 return true;
-        fflush(log->file);
+        target_log_flush(log);
         if (fstat(fileno(log->file), &st) < 0)
                 return false;
         data = lseek(fileno(log->file), 0, SEEK_DATA);
@@ -66,9 +81,11 @@ static bool target_log_has_room(TargetLog *log, size_t n)
 
 bool target_log_write(TargetLog *log, const void *entry, size_t n)
 {
+        log->size = n;
         if (!target_log_has_room(log, n))
                 return false;
-        fwrite(entry, n, 1, log->file);
+        if (fwrite(entry, n, 1, log->file) != 1)
+                target_log_repair(log);
         log->n_bytes += n;
         return !target_log_has_room(log, n);
 }

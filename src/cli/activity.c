@@ -131,7 +131,9 @@ static void activity_mark_collection(const CollectionLogEntry *entry, void *data
                 .pid = entry->pid,
                 .tid = entry->tid,
                 .begin = entry->begin,
-                .end = entry->end,
+                .end = entry->end == COLLECTION_LOG_OPEN
+                               ? MIN(collection_known_end(entry), walk->activity->frames.last)
+                               : entry->end,
         };
 
         if (!activity_cut(walk->activity, &marker))

@@ -76,6 +76,26 @@ static guint entries_find_open(const GArray *entries, uint64_t begin)
         return entries->len;
 }
 
+/* Two collections of a kind do not overlap, nor do two pauses by one thread: the end of the older
+ * one did not come. */
+static bool entry_excludes(const CollectionLogEntry *entry, const CollectionLogEntry *older)
+{
+        return older->end == COLLECTION_LOG_OPEN && older->begin < entry->begin &&
+               (entry->kind == COLLECTION_LOG_PAUSE
+                        ? entry->tid == older->tid
+                        : (entry->type == COLLECTION_BACKGROUND) ==
+                                  (older->type == COLLECTION_BACKGROUND));
+}
+
+/* Removes number I of ENTRIES, which went on. */
+static void collections_remove_open(Collections *collections, CollectingProcess *process,
+                                    GArray *entries, guint i)
+{
+        g_array_remove_index(entries, i);
+        collections->n_bytes -= sizeof(CollectionLogEntry);
+        process->n_open--;
+}
+
 static bool collections_take(const void *bytes, void *data)
 {
         const CollectionLogEntry *entry = bytes;
@@ -86,12 +106,13 @@ static bool collections_take(const void *bytes, void *data)
         const guint open =
                 process->n_open ? entries_find_open(entries, entry->begin) : entries->len;
         const bool was_open = open < entries->len;
+        guint i;
 
-        if (was_open) {
-                g_array_remove_index(entries, open);
-                collections->n_bytes -= sizeof(*entry);
-                process->n_open--;
-        }
+        if (was_open)
+                collections_remove_open(collections, process, entries, open);
+        for (i = entries->len; i > 0 && process->n_open; i--)
+                if (entry_excludes(entry, &g_array_index(entries, CollectionLogEntry, i - 1)))
+                        collections_remove_open(collections, process, entries, i - 1);
         /* The end of one that went on may be missing. */
         if (entry->end <= entry->begin)
                 return true;
@@ -171,7 +192,7 @@ static const CollectionLogEntry *entries_find(const GArray *entries, int32_t tid
                 const CollectionLogEntry *entry =
                         &g_array_index(entries, CollectionLogEntry, n - 1 - i);
 
-                if (time < entry->end && (!tid || entry->tid == tid))
+                if (time < collection_known_end(entry) && (!tid || entry->tid == tid))
                         return entry;
         }
         return NULL;
@@ -185,7 +206,7 @@ static const CollectionLogEntry *process_find_paused(const CollectingProcess *pr
         const guint n = entries_count_begun(collections, pause->begin);
 
         if (n < collections->len &&
-            g_array_index(collections, CollectionLogEntry, n).begin < pause->end)
+            g_array_index(collections, CollectionLogEntry, n).begin < collection_known_end(pause))
                 return &g_array_index(collections, CollectionLogEntry, n);
         return entries_find(collections, 0, pause->begin);
 }
@@ -247,17 +268,20 @@ void collections_sum(const Collections *collections, CollectionTotals *ret_total
                 totals_add_process(ret_totals, process);
 }
 
-static void collections_forget_entries(Collections *collections, GArray *entries, uint64_t time)
+static void collections_forget_entries(Collections *collections, CollectingProcess *process,
+                                       GArray *entries, uint64_t time)
 {
         guint n = 0, i;
 
         for (i = 0; i < entries->len; i++) {
                 const CollectionLogEntry *entry = &g_array_index(entries, CollectionLogEntry, i);
 
-                if (entry->end <= time)
+                if (collection_known_end(entry) <= time) {
                         totals_add(&collections->past, entry);
-                else
+                        process->n_open -= entry->end == COLLECTION_LOG_OPEN;
+                } else {
                         g_array_index(entries, CollectionLogEntry, n++) = *entry;
+                }
         }
         collections->n_bytes -= (uint64_t)(entries->len - n) * sizeof(CollectionLogEntry);
         g_array_set_size(entries, n);
@@ -284,10 +308,10 @@ void collections_forget(Collections *collections, uint64_t time, uint64_t asked)
 
         g_hash_table_iter_init(&iter, collections->processes);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const CollectingProcess *process = value;
+                CollectingProcess *process = value;
 
-                collections_forget_entries(collections, process->collections, time);
-                collections_forget_entries(collections, process->pauses, time);
+                collections_forget_entries(collections, process, process->collections, time);
+                collections_forget_entries(collections, process, process->pauses, time);
         }
         collections->asked = asked;
         target_logs_forget(collections->logs, collections_end_process, collections);

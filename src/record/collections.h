@@ -17,6 +17,15 @@ typedef struct Collections Collections;
 /* Bytes of all entries that are not forgotten; later ones are left out. */
 #define COLLECTIONS_MAX_BYTES (UINT64_C(128) << 20)
 
+/* ns: the writer of an entry that goes on may have ended without its end, as after SIGKILL. */
+#define COLLECTIONS_MAX_OPEN (UINT64_C(30) * 1000000000)
+
+/* The time until which ENTRY is known to go on. */
+static inline uint64_t collection_known_end(const CollectionLogEntry *entry)
+{
+        return entry->end == COLLECTION_LOG_OPEN ? entry->begin + COLLECTIONS_MAX_OPEN : entry->end;
+}
+
 /* Reads all logs in DIRECTORY, see collections_update(). */
 Collections *collections_new(const char *directory);
 void collections_free(Collections *collections);
@@ -31,7 +40,8 @@ void collections_forget(Collections *collections, uint64_t time, uint64_t asked)
 /*
  * The collection for which the thread TID of PID stopped the program at TIME. With TID 0, for
  * threads that only collect: the one that PID was making at TIME. NULL: none, or not known. Owned
- * by COLLECTIONS. The end of an entry can be COLLECTION_LOG_OPEN.
+ * by COLLECTIONS. The end of an entry can be COLLECTION_LOG_OPEN; COLLECTIONS_MAX_OPEN after its
+ * begin, such an entry is not known to go on.
  */
 const CollectionLogEntry *collections_find(const Collections *collections, int32_t pid, int32_t tid,
                                            uint64_t time);

@@ -9,6 +9,9 @@
 #include "support/log-place.h"
 #include "support/suite.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #define PID 77
 
 enum { NOTHING = 99 }; /* instead of a generation */
@@ -205,6 +208,79 @@ START_TEST(test_live)
 }
 END_TEST
 
+/* A writer that was killed wrote no ends; another one continues the log. */
+START_TEST(test_killed)
+{
+        LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
+        Collections *collections;
+        CollectionLog *killed, *log;
+
+        g_mkdir(place.logs, 0700);
+        killed = collection_log_open(place.path, place.threads, 0);
+        take(killed, &(const Step){"GCSuspendEEBegin_V1", 1, 100, 0, 0, 1, 0});
+        take(killed, &(const Step){"GCStart_V2", 1, 110, 7, 2, 0, 0});
+        collection_log_flush(killed);
+        collections = collections_new(place.logs);
+        ck_assert_ptr_nonnull(collections_find(collections, PID, 1, COLLECTIONS_MAX_OPEN));
+        ck_assert_ptr_null(collections_find(collections, PID, 1, COLLECTIONS_MAX_OPEN + 100));
+        ck_assert_ptr_null(collections_find(collections, PID, 0, COLLECTIONS_MAX_OPEN + 110));
+        /* The next ones exclude those. */
+        log = collection_log_open(place.path, place.threads, 0);
+        take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 300, 0, 0, 1, 0});
+        take(log, &(const Step){"GCStart_V2", 1, 310, 1, 0, 0, 0});
+        take(log, &(const Step){"GCEnd_V1", 1, 320, 1, 0, 0, 0});
+        take(log, &(const Step){"GCRestartEEEnd_V1", 1, 330, 0, 0, 0, 0});
+        collection_log_flush(log);
+        collections_update(collections);
+        ck_assert_ptr_null(collections_find(collections, PID, 1, 200));
+        ck_assert_ptr_null(collections_find(collections, PID, 0, 350));
+        ck_assert_uint_eq(collections_find(collections, PID, 1, 315)->generation, 0);
+        ck_assert_uint_eq(paused(collections), 30);
+        /* One that nothing excludes is forgotten when it is too old. */
+        take(log, &(const Step){"GCSuspendEEBegin_V1", 2, 400, 0, 0, 1, 0});
+        collection_log_flush(log);
+        collections_update(collections);
+        collections_forget(collections, COLLECTIONS_MAX_OPEN + 400, COLLECTIONS_MAX_OPEN + 400);
+        ck_assert_ptr_null(collections_find(collections, PID, 2, 500));
+        ck_assert_uint_eq(paused(collections), 30);
+        collections_free(collections);
+        collection_log_close(log, true);
+        collection_log_close(killed, true);
+        log_place_remove(&place);
+}
+END_TEST
+
+/* A disk that gets full within an entry. */
+START_TEST(test_full)
+{
+        const struct rlimit limit = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+        const struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+        LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
+        Collections *collections;
+        CollectionTotals totals;
+        CollectionLog *log;
+        uint32_t i;
+
+        signal(SIGXFSZ, SIG_IGN);
+        g_mkdir(place.logs, 0700);
+        log = collection_log_open(place.path, place.threads, 0);
+        for (i = 0; i < 20; i++) {
+                setrlimit(RLIMIT_FSIZE, i < 10 ? &limit : &none);
+                take(log, &(const Step){"GCStart_V2", 1, 100 + 10 * i, i, 1, 0, 0});
+                take(log, &(const Step){"GCEnd_V1", 1, 105 + 10 * i, i, 0, 0, 0});
+                if (i % 5 == 4)
+                        collection_log_flush(log);
+        }
+        collection_log_close(log, true);
+        collections = collections_new(place.logs);
+        collections_sum(collections, &totals);
+        ck_assert_uint_eq(totals.n[1], 100 / sizeof(CollectionLogEntry) + 10);
+        ck_assert_uint_eq(totals.n[0] + totals.n[2] + totals.n_processes, 1);
+        collections_free(collections);
+        log_place_remove(&place);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("collections");
@@ -213,6 +289,8 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_collections);
         tcase_add_test(tcase, test_endless);
         tcase_add_test(tcase, test_live);
+        tcase_add_test(tcase, test_killed);
+        tcase_add_test(tcase, test_full);
         suite_add_tcase(suite, tcase);
         return suite;
 }
