@@ -2,9 +2,7 @@
 #pragma once
 
 /*
- * Perf input: checks of a recording before perf reads it, and of files beside it
- *
- * perf's own messages do not help somebody who gave the wrong file.
+ * Perf input: checks of a recording before clrsym reads it, and of files beside it
  */
 
 #include <glib.h>

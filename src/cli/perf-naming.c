@@ -60,7 +60,7 @@ typedef struct Naming {
         clrsym *handle;       /* owned; NULL: neither a daemon nor a trace */
         const char *event;    /* NULL: all events */
         PerfClock clock;
-        bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_daemon() */
+        bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_events() */
         bool has_images;    /* this machine's files can be those of the recording */
         Counts counts;      /* counts of the last run */
         GArray *maps;       /* owned: of ProcessMap */

@@ -17,8 +17,8 @@ typedef struct Config {
         uint64_t memory_max;       /* bytes; 8M to 16T, 0: no limit; default 1G */
         uint64_t retention;        /* s; 1 s to 3650 d, 0: no limit; default 1 d */
         uint64_t max_clients;      /* 1 to 65536; default 64 */
-        uint64_t max_clients_user; /* 1 to 65536; default 1280 */
-        uint64_t max_feeders;      /* 1 to 4096; default 16 */
+        uint64_t max_clients_user; /* 1 to 65536; default 16 */
+        uint64_t max_feeders;      /* 1 to 4096; default 1280 */
         char *metrics_file;        /* owned, an absolute path; NULL, the default: none */
         uint64_t metrics_interval; /* s; 1 s to 1 d; default 15 s */
         char *state_directory;     /* owned, an absolute path; NULL, the default: nothing is kept */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most fields in one row (ModuleLoad_V2 and RuntimeInformationStart: 15). */
+/* Most fields in one row (RuntimeInformationStart: 15). */
 #define EVENT_MAX_FIELDS 16
 
 typedef enum Provider {

@@ -23,7 +23,7 @@
  *   {"verb":"port","pid":123}                    they are to do so below the root directory of
  *                                                that process, too; of the holder's user only
  *
- *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
+ *   {"pid":123,"vpid":1,...}                     an attachment (attach/reply.c)
  *   {"attachments":[...]}                        the reply to "list", "horizon", "flush"
  *   {"limits":[{"limit":"attachments","uid":1000,"used":3,"max":256,"set":null}]}
  *                                                the reply to "limits"; uid null: of all users;
