@@ -39,6 +39,8 @@ MAX_DIFFERENCE = 0.05
 MAX_SHARE_DIFFERENCE = 0.1
 # Difference between the shares of collections by samples' stacks and threads, and by the times of events.
 MAX_POINTS = 0.02
+# Threads of a server's collector that lose their CPU go on after the pause.
+MAX_SERVER_POINTS = 0.04
 
 
 def share(path):
@@ -127,7 +129,8 @@ def check_window(tap, what, window, pauses, collections, border):
     background = [one for one in collections if 'background' in one[2]]
     limit = max(MAX_POINTS * len(samples), 2)
     for kind, is_collector in (('the program', False), ("the collector's thread", True)):
-        of_kind = [one for one in samples if (one[1] == '.NET BGC') == is_collector]
+        # Other threads of the runtime compute while the program is stopped.
+        of_kind = [one for one in samples if (one[1] == '.NET BGC' if is_collector else not one[1].startswith('.NET '))]
         got = sum(is_collecting for _, _, is_collecting in of_kind)
         want = sum(bool(found_at(pauses + (background if is_collector else []), time)) for time, _, _ in of_kind)
         tap.check(abs(got - want) <= limit, f'{what}: the share of {kind} that collects: {want} of {len(of_kind)} samples', got)
@@ -206,7 +209,8 @@ def test_mode(tap, place, command, what, mode):
               f'{what}: why, and how', summary[1])
     kept.check(tap, place, what, errors, 'markers')
     collecting, within, pauses = shares_by_events(place.directory / 'kept.firefox.json.gz')
-    tap.check(collecting > 0.05 and abs(collecting - within) <= MAX_POINTS,
+    limit = MAX_SERVER_POINTS if mode == 'server' else MAX_POINTS
+    tap.check(collecting > 0.05 and abs(collecting - within) <= limit,
               f'{what}: the share of collections is that by the events', collecting, within)
     check_own_session(tap, place, what, own, pauses)
     of_samples, stacks = share(place.directory / name)

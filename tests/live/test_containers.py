@@ -128,7 +128,8 @@ def test_running(tap, place, root, what):
 
 def test_machine(tap, place, root, what):
     with live.machine(is_shared=False), busy(root):
-        code, _, errors = place.record('-a', '-d', 2, '-o', 'a.folded')
+        # On a busy machine, it takes seconds until the program is attached.
+        code, _, errors = place.record('-a', '-d', 5, '-o', 'a.folded')
         # The recording has other programs of the machine, too.
         own = [line for line in folded(place).splitlines() if 'Live.Program.Main(string[])' in line] if code == 0 else []
         counts = [int(line.rpartition(' ')[2]) for line in own]

@@ -2,7 +2,7 @@
 """What the test provider emits, and what must come out: the single source of both.
 
 The layouts are the manifest's (ClrEtwAll.man) and are written down here on their own: nothing is
-taken from the event table of src/core, which they test. An event with at most nine fields and no
+taken from the event table of src/event, which they test. An event with at most nine fields and no
 array is plain, one CTF field for each; any other is packed into one blob, as by the generator of
 the runtime's LTTng provider (genLttngProvider.py). The values are made from the names, so that all
 of them are known, all differ, and every bit of every width is used by some.

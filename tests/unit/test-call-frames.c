@@ -13,6 +13,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+/* Without mappings, on each machine. */
+START_TEST(test_empty)
+{
+        AddressSpaces *spaces = address_spaces_new();
+        CallFrames *frames = call_frames_new(machine_find("x86_64"), spaces, NULL);
+
+        ck_assert_ptr_null(address_spaces_find(spaces, 7, 2, 0x1000));
+        ck_assert_ptr_null(call_frames_most_missing(frames));
+        ck_assert_int_eq(call_frames_most_spent(frames), 0);
+        call_frames_free(frames);
+        address_spaces_free(spaces);
+}
+END_TEST
+
 #ifdef __x86_64__
 
 /* Call frame information as compilers write it: no rule for the pop of rbp. */
@@ -129,6 +143,7 @@ Suite *suite_new(void)
         Suite *suite = suite_create("call-frames");
         TCase *tests = tcase_create("call-frames");
 
+        tcase_add_test(tests, test_empty);
 #ifdef __x86_64__
         tcase_add_test(tests, test_ends);
 #endif
