@@ -63,22 +63,13 @@ static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigne
         memmove(row, row + 1, (begun->n - i) * sizeof(*row));
 }
 
-/* Two collections of a kind do not overlap, nor do two pauses by one thread: the end of the older
- * one did not come. */
-static bool entry_excludes(const CollectionLogEntry *entry, const CollectionLogEntry *older)
-{
-        if (entry->kind == COLLECTION_LOG_PAUSE)
-                return entry->tid == older->tid;
-        return (entry->type == COLLECTION_BACKGROUND) == (older->type == COLLECTION_BACKGROUND);
-}
-
 static void collections_begin(CollectionLog *log, CollectionsBegun *begun,
                               const CollectionLogEntry *entry, uint32_t number)
 {
         unsigned i;
 
         for (i = begun->n; i > 0; i--)
-                if (entry_excludes(entry, &begun->rows[i - 1].entry))
+                if (collection_log_excludes(entry, &begun->rows[i - 1].entry))
                         collections_end(log, begun, i - 1, 0);
         if (begun->n == MAX_BEGUN)
                 collections_end(log, begun, 0, 0);

@@ -45,6 +45,16 @@ typedef struct CollectionLogEntry {
         uint32_t generation, reason, type;
 } CollectionLogEntry;
 
+/* True if OLDER, of the same kind, is over when ENTRY begins: two collections of a type do not
+ * overlap, nor do two pauses by one thread. */
+static inline bool collection_log_excludes(const CollectionLogEntry *entry,
+                                           const CollectionLogEntry *older)
+{
+        if (entry->kind == COLLECTION_LOG_PAUSE)
+                return entry->tid == older->tid;
+        return (entry->type == COLLECTION_BACKGROUND) == (older->type == COLLECTION_BACKGROUND);
+}
+
 typedef struct CollectionLog CollectionLog;
 
 /* PATH: the attachment's file. THREADS: borrowed. CLOCK_AHEAD: ns by which the target's clock is

@@ -76,15 +76,11 @@ static guint entries_find_open(const GArray *entries, uint64_t begin)
         return entries->len;
 }
 
-/* Two collections of a kind do not overlap, nor do two pauses by one thread: the end of the older
- * one did not come. */
-static bool entry_excludes(const CollectionLogEntry *entry, const CollectionLogEntry *older)
+/* True if the end of OLDER, which goes on, did not come. */
+static bool entry_ends(const CollectionLogEntry *entry, const CollectionLogEntry *older)
 {
         return older->end == COLLECTION_LOG_OPEN && older->begin < entry->begin &&
-               (entry->kind == COLLECTION_LOG_PAUSE
-                        ? entry->tid == older->tid
-                        : (entry->type == COLLECTION_BACKGROUND) ==
-                                  (older->type == COLLECTION_BACKGROUND));
+               collection_log_excludes(entry, older);
 }
 
 /* Removes number I of ENTRIES, which went on. */
@@ -111,7 +107,7 @@ static bool collections_take(const void *bytes, void *data)
         if (was_open)
                 collections_remove_open(collections, process, entries, open);
         for (i = entries->len; i > 0 && process->n_open; i--)
-                if (entry_excludes(entry, &g_array_index(entries, CollectionLogEntry, i - 1)))
+                if (entry_ends(entry, &g_array_index(entries, CollectionLogEntry, i - 1)))
                         collections_remove_open(collections, process, entries, i - 1);
         /* The end of one that went on may be missing. */
         if (entry->end <= entry->begin)
