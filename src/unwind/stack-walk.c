@@ -40,7 +40,6 @@ struct StackWalk {
         bool is_guess;          /* a caller in this sample so far is a guess */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample is too short */
-        bool has_begin;     /* the callers of this sample end where its thread begins */
         size_t max_callers; /* of a sample, without a mark */
         size_t n_deep;      /* frames that stacks can still have besides their first ones */
         uint64_t *callers;  /* owned: the frames of this sample, and a mark */
@@ -347,6 +346,7 @@ static void stack_walk_spend(StackWalk *walk, size_t n)
 
 /*
  * Finds the addresses of the program's frames, the leaf first, and whether the copy is too short.
+ * After the frame that the thread begins with comes STACK_BEGIN_MARK.
  */
 static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr *attr,
                                    const PerfSample *sample)
@@ -359,7 +359,7 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
         Registers registers, leaf;
         unsigned n = 0;
 
-        walk->is_cut = walk->has_begin = false;
+        walk->is_cut = false;
         if (!sample->regs)
                 return 0;
         registers_from_perf(walk->machine, attr->sample_regs_user, sample->regs, &registers);
@@ -400,15 +400,16 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                     stack_walk_is_jitted(walk, mapping))
                         stack_walk_find_hidden(walk, sample, &stack, pointer, &registers);
         }
-        walk->has_begin = step == REGISTERS_BEGIN;
         walk->is_cut =
-                (n == walk->max_callers && !walk->has_begin) ||
+                (n == walk->max_callers && step != REGISTERS_BEGIN) ||
                 (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user);
         stack_walk_spend(walk, n);
         walk->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
                               registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
         walk->counts.n_missing += walk->is_missing;
         walk->counts.n_spent += walk->is_spent;
+        if (step == REGISTERS_BEGIN)
+                walk->callers[n++] = STACK_BEGIN_MARK;
         return n;
 }
 
@@ -631,8 +632,6 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         if (walk->is_cut)
                 n_callers = stack_walk_continue(walk, event, sample, n_callers, chain, n,
                                                 n + (begin ? (size_t)begin - 1 : 0));
-        else if (walk->has_begin)
-                walk->callers[n_callers++] = STACK_BEGIN_MARK;
         return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
 }
 
@@ -653,8 +652,6 @@ StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
         walk->counts.n_cut += walk->is_cut;
         if (walk->is_cut)
                 walk->callers[n++] = STACK_CUT_MARK;
-        else if (walk->has_begin)
-                walk->callers[n++] = STACK_BEGIN_MARK;
         return stack_walk_make_chain(walk, sample, sample->n_chain, n, ret_chain, ret_n);
 }
 
