@@ -174,8 +174,6 @@ static void call_frames_account_for(CallFrames *frames, int32_t pid, const Frame
         process_accounts_get(frames->accounts, pid)->work +=
                 CALL_FRAMES_FILE_WORK + frame_file_size(file) - n_before;
         call_frames_count(frames, file, n_before);
-        if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
-                call_frames_make_room(frames);
 }
 
 /* Reads the debug file, once. */
@@ -292,6 +290,7 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
         uint64_t own, work;
         bool is_found;
 
+        /* Not later: the tables that RET will borrow from would go. */
         if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
                 call_frames_make_room(frames);
         if (account->work >= CALL_FRAMES_MAX_WORK) {
