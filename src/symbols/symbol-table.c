@@ -88,12 +88,18 @@ static int symbol_row_compare(gconstpointer one, gconstpointer other, gpointer d
 void symbol_table_sort(SymbolTable *table, bool is_extended)
 {
         SymbolRow *rows = (SymbolRow *)(void *)table->rows->data;
+        uint64_t end = 0; /* of the symbols so far */
         guint n = 0, i;
 
         g_array_sort_with_data(table->rows, symbol_row_compare, table);
-        for (i = 0; i < table->rows->len; i++)
-                if (!n || rows[n - 1].start != rows[i].start)
-                        rows[n++] = rows[i];
+        for (i = 0; i < table->rows->len; i++) {
+                const bool is_label = rows[i].end == rows[i].start;
+
+                if ((n && rows[n - 1].start == rows[i].start) || (is_label && rows[i].start < end))
+                        continue;
+                end = MAX(end, rows[i].end);
+                rows[n++] = rows[i];
+        }
         g_array_set_size(table->rows, n);
         for (i = 0; is_extended && i < n; i++)
                 if (rows[i].end == rows[i].start)

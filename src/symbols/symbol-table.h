@@ -7,7 +7,8 @@
  * Of several symbols at one address the table keeps one: a symbol with a size before one without,
  * of those without a size the last one, else a strong one before a weak one, a global one before a
  * local one, then the one with fewer leading underscores, then the longer one, as perf does
- * (tools/perf/util/symbol.c).
+ * (tools/perf/util/symbol.c). A symbol without a size inside of one with a size is a label of
+ * assembly code, as __syscall_cancel_arch_end in glibc: the table drops the label, as gdb does.
  */
 
 #include <glib.h>

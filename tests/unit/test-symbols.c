@@ -43,6 +43,11 @@ static const struct {
         {0x600, 0, "last", 0},
         {0x700, 0x10, "sized", SYMBOL_WEAK | SYMBOL_LOCAL},
         {0x700, 0, "empty", 0},
+        {0x800, 0x30, "cancellable", SYMBOL_LOCAL},
+        {0x810, 0, "label", SYMBOL_LOCAL},
+        {0x818, 0x4, "nested", 0},
+        {0x820, 0, "label_after_nested", 0},
+        {0x830, 0, "next", 0},
 };
 
 static const struct {
@@ -64,6 +69,11 @@ static const struct {
         {0x601, NULL, "last", 0x600},
         {0x700, "sized", "sized", 0x700},
         {0x710, NULL, NULL, 0},
+        {0x810, "cancellable", "cancellable", 0x800},
+        {0x81a, "nested", "nested", 0x818},
+        {0x820, "cancellable", "cancellable", 0x800},
+        {0x82f, "cancellable", "cancellable", 0x800},
+        {0x830, "next", "next", 0x830},
 };
 
 START_TEST(finds_symbols)
