@@ -66,11 +66,12 @@ bool perf_outputs_write_saved(const PerfNaming *job, GError **error)
 
         for (i = 0; i < job->n_outputs; i++)
                 if (perf_output_is_text(job->outputs[i], job->format)) {
+                        g_autofree char *endings = profile_form_endings();
+
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples, but not their addresses: write it to "
-                                    "a file .html, .svg, .folded, .speedscope.json or .pb.gz "
-                                    "(--output)",
-                                    job->input);
+                                    "a file with one of the endings %s (--output)",
+                                    job->input, endings);
                         return false;
                 }
         if (!saved_profile_read(job->input, &target, &saved, error))

@@ -37,8 +37,8 @@ static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
         }
 
 /*
- * Field lists. A later version of an event has the fields of the version before and appends to
- * them; the suffix of a list is the first version that has it.
+ * Field lists. A later version of an event has the fields of the version before and, except for
+ * assemblies, appends to them; the suffix of a list is the first version that has it.
  */
 #define METHOD_V0                                                                                  \
         F(MethodID, U64), F(ModuleID, U64), F(MethodStartAddress, U64), F(MethodSize, U32),        \

@@ -6,7 +6,8 @@
  *
  * One row for each LTTng event of the .NET runtime that clrsym reads, and the manifest fields of
  * each in order. Layout source: the runtime's manifest (ClrEtwAll.man) and the generator of its
- * LTTng provider; the versions of one event only append fields.
+ * LTTng provider. The versions of one event only append fields, except assemblies: their version 1
+ * inserts one.
  *
  * The encoding of an event is not in the table: an event with more than nine fields, or with a
  * field that counts another one, is one packed blob; any other event has plain CTF fields. The
