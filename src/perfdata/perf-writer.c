@@ -41,8 +41,11 @@ static void writer_put(PerfWriter *writer, const void *bytes, size_t n)
                 writer->has_failed = fwrite(bytes, 1, n, writer->output) != n;
 }
 
-/* Writes the file up to its records, which have N_DATA bytes. */
-static void writer_put_head(PerfWriter *writer, uint64_t n_data)
+/*
+ * Writes the file up to its records, which have N_DATA bytes. FEATURES: a bit for each section
+ * behind them.
+ */
+static void writer_put_head(PerfWriter *writer, uint64_t n_data, uint64_t features)
 {
         const uint64_t ids = sizeof(PerfFileHeader),
                        events = ids + writer->n_events * sizeof(uint64_t),
@@ -53,8 +56,7 @@ static void writer_put_head(PerfWriter *writer, uint64_t n_data)
                 .attr_size = sizeof(FileEvent),
                 .attrs = {events, data - events},
                 .data = {data, n_data},
-                .features[0] = UINT64_C(1) << PERF_FEATURE_EVENT_DESC |
-                               UINT64_C(1) << PERF_FEATURE_CLOCK_DATA,
+                .features[0] = features,
         };
         unsigned i;
 
@@ -86,7 +88,7 @@ bool perf_writer_init(PerfWriter *ret, int fd, const PerfWriterEvent *events, un
                         close(copy);
                 return false;
         }
-        writer_put_head(ret, 0);
+        writer_put_head(ret, 0, 0);
         return !ret->has_failed;
 }
 
@@ -239,6 +241,14 @@ void perf_writer_add_name(PerfWriter *writer, int32_t pid, int32_t tid, uint64_t
                           PERF_RECORD_MISC_USER | (is_new ? PERF_RECORD_MISC_COMM_EXEC : 0));
 }
 
+static void feature_put_machine(const PerfWriter *writer, GByteArray *feature)
+{
+        if (!writer->machine)
+                return;
+        record_put_u32(feature, (uint32_t)strlen(writer->machine) + 1);
+        record_put(feature, writer->machine, strlen(writer->machine) + 1);
+}
+
 static void feature_put_events(const PerfWriter *writer, GByteArray *feature)
 {
         unsigned i;
@@ -267,23 +277,40 @@ static void feature_put_clock(const PerfWriter *writer, GByteArray *feature)
 
 bool perf_writer_finish(PerfWriter *writer)
 {
+        /* In the order of numbers, as their sections. */
+        static const struct {
+                unsigned number;
+                void (*put)(const PerfWriter *writer, GByteArray *feature);
+        } FEATURES[] = {
+                {PERF_FEATURE_ARCH, feature_put_machine},
+                {PERF_FEATURE_EVENT_DESC, feature_put_events},
+                {PERF_FEATURE_CLOCK_DATA, feature_put_clock},
+        };
         const uint64_t begin =
                 sizeof(PerfFileHeader) + writer->n_events * (sizeof(uint64_t) + sizeof(FileEvent));
-        g_autoptr(GByteArray) events = g_byte_array_new(), clock = g_byte_array_new();
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
         const off_t end = ftello(writer->output);
-        PerfSection sections[2];
+        PerfSection sections[G_N_ELEMENTS(FEATURES)];
+        uint64_t features = 0;
+        unsigned n = 0, i;
 
         if (end < 0)
                 return false;
-        feature_put_events(writer, events);
-        feature_put_clock(writer, clock);
-        sections[0] = (PerfSection){(uint64_t)end + sizeof(sections), events->len};
-        sections[1] = (PerfSection){sections[0].offset + events->len, clock->len};
-        writer_put(writer, sections, sizeof(sections));
-        writer_put(writer, events->data, events->len);
-        writer_put(writer, clock->data, clock->len);
+        for (i = 0; i < G_N_ELEMENTS(FEATURES); i++) {
+                const guint at = bytes->len;
+
+                FEATURES[i].put(writer, bytes);
+                if (bytes->len == at)
+                        continue;
+                features |= UINT64_C(1) << FEATURES[i].number;
+                sections[n++] = (PerfSection){at, bytes->len - at};
+        }
+        for (i = 0; i < n; i++)
+                sections[i].offset += (uint64_t)end + n * sizeof(*sections);
+        writer_put(writer, sections, n * sizeof(*sections));
+        writer_put(writer, bytes->data, bytes->len);
         if (fseeko(writer->output, 0, SEEK_SET) < 0)
                 return false;
-        writer_put_head(writer, (uint64_t)end - begin);
+        writer_put_head(writer, (uint64_t)end - begin, features);
         return fflush(writer->output) == 0 && !writer->has_failed;
 }

@@ -34,8 +34,9 @@ typedef struct PerfWriter {
         FILE *output;                  /* owned */
         const PerfWriterEvent *events; /* borrowed */
         unsigned n_events;
-        GByteArray *record; /* owned: the current record */
-        GByteArray *chain;  /* owned: the chain of the current sample */
+        GByteArray *record;  /* owned: the current record */
+        GByteArray *chain;   /* owned: the chain of the current sample */
+        const char *machine; /* borrowed: machine of uname(2); NULL: not recorded */
         uint64_t reference_tod,
                 reference_clock; /* one moment, ns, by the time of day and by the clock */
         bool has_failed;
