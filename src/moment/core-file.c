@@ -10,12 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Offsets in the note NT_PRSTATUS of x86-64 (struct elf_prstatus in sys/procfs.h), and its minimal
- * size.
- */
-enum { STATUS_TID = 32, STATUS_REGISTERS = 112, STATUS_SIZE = 328 };
-/* The same for NT_PRPSINFO (struct elf_prpsinfo). */
+/* Offsets in the note NT_PRSTATUS (struct elf_prstatus in sys/procfs.h), on all machines. */
+enum { STATUS_TID = 32, STATUS_REGISTERS = 112 };
+/* The same for NT_PRPSINFO (struct elf_prpsinfo), and its minimal size. */
 enum { INFO_PID = 24, INFO_NAME = 40, INFO_NAME_SIZE = 16, INFO_SIZE = 136 };
 /*
  * Limits of a mapped file: rows of its table of segments, and bytes of its notes. Notes with a
@@ -43,13 +40,6 @@ typedef struct Core {
         bool is_cut;           /* truncated */
         unsigned n_without_id; /* mappings of libraries without a build id in the core */
 } Core;
-
-/* The registers in the order of NT_PRSTATUS (struct user_regs_struct). */
-static const int8_t REGISTERS[] = {
-        MOMENT_R15, MOMENT_R14, MOMENT_R13, MOMENT_R12, MOMENT_BP, MOMENT_BX, MOMENT_R11,
-        MOMENT_R10, MOMENT_R9,  MOMENT_R8,  MOMENT_AX,  MOMENT_CX, MOMENT_DX, MOMENT_SI,
-        MOMENT_DI,  -1,         MOMENT_IP,  -1,         -1,        MOMENT_SP,
-};
 
 static bool core_fail(GError **error, const char *what)
 {
@@ -83,10 +73,10 @@ static bool core_read_header(Core *core, GError **error)
                                  "it is not a core file: unpack a compressed core file first; "
                                  "coredumpctl dump -o FILE writes that of a crash");
         if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-            header.e_machine != EM_X86_64)
+            !(core->moment->machine = machine_find_elf(header.e_machine)))
                 return core_fail(error,
                                  "it is of another machine: only core files of 64-bit programs "
-                                 "on x86-64 are supported");
+                                 "on x86-64 and arm64 are supported");
         if (header.e_type != ET_CORE)
                 return core_fail(error, "it is a program or a library, not a core file");
         if (header.e_phentsize != sizeof(Elf64_Phdr) || !core_count_segments(core, &header, &n) ||
@@ -123,20 +113,18 @@ static void core_sort_memory(Core *core)
 
 static void core_take_thread(Core *core, const uint8_t *bytes, size_t n)
 {
+        const Machine *machine = core->moment->machine;
         MomentThread thread = {0};
         uint32_t tid;
-        size_t i;
 
-        if (n < STATUS_SIZE || core->moment->threads->len == CORE_MAX_THREADS)
+        if (n < STATUS_REGISTERS + machine->n_of_status * sizeof(uint64_t) ||
+            core->moment->threads->len == CORE_MAX_THREADS)
                 return;
         memcpy(&tid, bytes + STATUS_TID, sizeof(tid));
         if (!tid || tid > G_MAXINT32)
                 return;
         thread.tid = (pid_t)tid;
-        for (i = 0; i < G_N_ELEMENTS(REGISTERS); i++)
-                if (REGISTERS[i] >= 0)
-                        memcpy(&thread.registers[REGISTERS[i]],
-                               bytes + STATUS_REGISTERS + i * sizeof(uint64_t), sizeof(uint64_t));
+        machine_take_status(machine, bytes + STATUS_REGISTERS, thread.registers);
         g_array_append_val(core->moment->threads, thread);
 }
 
@@ -437,7 +425,7 @@ static void core_copy_stacks(Core *core)
 
                 g_strlcpy(thread->name, core->name, sizeof(thread->name));
                 thread->n_stack = (uint32_t)core_memory_read(
-                        &core->memory, thread->registers[MOMENT_SP], buffer, moment->max_stack);
+                        &core->memory, thread->registers[REGISTER_SP], buffer, moment->max_stack);
                 if (thread->n_stack)
                         thread->stack = g_memdup2(buffer, thread->n_stack);
         }

@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const NAMES[MOMENT_N_REGISTERS] = {
-        [MOMENT_AX] = "rax",  [MOMENT_BX] = "rbx",  [MOMENT_CX] = "rcx",  [MOMENT_DX] = "rdx",
-        [MOMENT_SI] = "rsi",  [MOMENT_DI] = "rdi",  [MOMENT_BP] = "rbp",  [MOMENT_SP] = "rsp",
-        [MOMENT_IP] = "rip",  [MOMENT_R8] = "r8",   [MOMENT_R9] = "r9",   [MOMENT_R10] = "r10",
-        [MOMENT_R11] = "r11", [MOMENT_R12] = "r12", [MOMENT_R13] = "r13", [MOMENT_R14] = "r14",
-        [MOMENT_R15] = "r15",
-};
-
-static bool threads_fail(GError **error, const char *what)
-{
-        g_set_error(error, MOMENT_ERROR, 0, "cannot read the threads of the debugger: %s", what);
-        return false;
-}
-
 /* Reads "0x7f.."; false: another value. */
 static bool number_read(const json_t *value, uint64_t *ret)
 {
@@ -33,7 +19,7 @@ static bool number_read(const json_t *value, uint64_t *ret)
         return !*end && !errno;
 }
 
-static bool thread_read(const json_t *object, MomentThread *ret)
+static bool thread_read(const json_t *object, const Machine *machine, MomentThread *ret)
 {
         const json_t *registers = json_object_get(object, "registers");
         const json_int_t tid = json_integer_value(json_object_get(object, "tid"));
@@ -44,9 +30,9 @@ static bool thread_read(const json_t *object, MomentThread *ret)
                 return false;
         ret->tid = (pid_t)tid;
         g_strlcpy(ret->name, name ? name : "", sizeof(ret->name));
-        for (i = 0; i < MOMENT_N_REGISTERS; i++) {
-                const json_t *value = json_object_get(registers, NAMES[i]);
-                const bool is_needed = i == MOMENT_IP || i == MOMENT_SP;
+        for (i = 0; i < N_REGISTERS && machine->names[i]; i++) {
+                const json_t *value = json_object_get(registers, machine->names[i]);
+                const bool is_needed = i == REGISTER_PC || i == REGISTER_SP;
 
                 if (value ? !number_read(value, &ret->registers[i]) : is_needed)
                         return false;
@@ -67,11 +53,16 @@ bool debugger_threads_read(Moment *moment, const char *text, size_t n, GError **
         for (i = 0; ok && i < n_threads; i++) {
                 MomentThread thread = {0};
 
-                ok = thread_read(json_array_get(threads, i), &thread);
+                ok = thread_read(json_array_get(threads, i), moment->machine, &thread);
                 if (ok)
                         g_array_append_val(moment->threads, thread);
         }
         json_decref(threads);
-        return ok || threads_fail(error, "it is not a JSON array of objects with tid, name, and "
-                                         "registers with rip and rsp");
+        if (!ok)
+                g_set_error(error, MOMENT_ERROR, 0,
+                            "cannot read the threads of the debugger: it is not a JSON array of "
+                            "objects with tid, name, and registers with %s and %s",
+                            moment->machine->names[REGISTER_PC],
+                            moment->machine->names[REGISTER_SP]);
+        return ok;
 }

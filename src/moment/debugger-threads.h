@@ -5,8 +5,8 @@
  * Debugger threads: reads the threads of a stopped process, as a debugger writes them
  *
  * The text is a JSON array of objects: the number `tid`, the string `name`, which can be missing,
- * and the object `registers`, which maps names in lower case to hexadecimal strings ("0x7f.."). The
- * registers rip and rsp are required.
+ * and the object `registers`, which maps the names of unwind/machine.c to hexadecimal strings
+ * ("0x7f.."). The program counter and the stack pointer are required.
  */
 
 #include "moment/moment.h"

@@ -2,6 +2,7 @@
 #include "moment/moment.h"
 
 #include "perf/mapping.h"
+#include "unwind/stack-walk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,6 +26,7 @@ Moment *moment_new(pid_t pid)
         Moment *moment = g_new0(Moment, 1);
 
         moment->pid = pid;
+        moment->machine = stack_walk_machine(NULL);
         moment->max_stack = MOMENT_MAX_STACK;
         moment->threads = g_array_new(FALSE, TRUE, sizeof(MomentThread));
         g_array_set_clear_func(moment->threads, thread_clear);
@@ -122,7 +124,7 @@ static bool moment_read_word(void *data, int32_t tid, uint64_t address, uint64_t
 {
         Moment *moment = data;
         const MomentThread *thread = moment_find_thread(moment, tid);
-        const uint64_t at = thread ? address - thread->registers[MOMENT_SP] : 0;
+        const uint64_t at = thread ? address - thread->registers[REGISTER_SP] : 0;
 
         if (thread && at < thread->n_stack && thread->n_stack - at >= sizeof(*ret_value)) {
                 memcpy(ret_value, thread->stack + at, sizeof(*ret_value));
@@ -162,18 +164,23 @@ static void writer_put_mapping(PerfWriter *writer, const Moment *moment,
 
 static void writer_put_thread(PerfWriter *writer, const Moment *moment, const MomentThread *thread)
 {
-        const PerfWriterSample sample = {
+        const Machine *machine = moment->machine;
+        uint64_t registers[N_REGISTERS];
+        PerfWriterSample sample = {
                 .pid = moment->pid,
                 .tid = thread->tid,
-                .ip = thread->registers[MOMENT_IP],
+                .ip = thread->registers[REGISTER_PC],
                 .time = moment->time,
                 .period = 1,
-                .registers = thread->registers,
-                .n_registers = MOMENT_N_REGISTERS,
+                .registers = registers,
                 .stack = thread->stack,
                 .n_stack = MIN(thread->n_stack, moment->max_stack),
         };
+        unsigned i;
 
+        for (i = 0; i < machine->n_of_perf; i++)
+                if (machine->of_perf[i] >= 0)
+                        registers[sample.n_registers++] = thread->registers[machine->of_perf[i]];
         perf_writer_add_sample(writer, &sample);
 }
 
@@ -181,6 +188,7 @@ static void writer_put_moment(PerfWriter *writer, const Moment *moment)
 {
         guint i;
 
+        writer->machine = moment->machine->name;
         writer->reference_tod = moment->time_of_day;
         writer->reference_clock = moment->time;
         for (i = 0; i < moment->mappings->len; i++)
@@ -205,7 +213,7 @@ bool moment_write(const Moment *moment, int fd, GError **error)
                                         .sample_period = 1,
                                         .sample_type = PERF_WRITER_SAMPLE | PERF_WRITER_COPY,
                                         .clockid = CLOCK_MONOTONIC,
-                                        .sample_regs_user = MOMENT_REGISTERS,
+                                        .sample_regs_user = machine_perf_mask(moment->machine),
                                         .sample_stack_user = moment->max_stack}};
         PerfWriter writer;
         bool ok = perf_writer_init(&writer, fd, &event, 1);

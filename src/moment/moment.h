@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * Moment: the threads of one process at one moment, with the data to find their callers
- *
- * x86-64 only.
- */
+/* Moment: the threads of one process at one moment, with the data to find their callers */
 
 #include "moment/core-memory.h"
 #include "perfdata/perf-writer.h"
@@ -15,29 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* In the order of the bits of MOMENT_REGISTERS, perf's numbers (asm/perf_regs.h). */
-enum {
-        MOMENT_AX,
-        MOMENT_BX,
-        MOMENT_CX,
-        MOMENT_DX,
-        MOMENT_SI,
-        MOMENT_DI,
-        MOMENT_BP,
-        MOMENT_SP,
-        MOMENT_IP,
-        MOMENT_R8,
-        MOMENT_R9,
-        MOMENT_R10,
-        MOMENT_R11,
-        MOMENT_R12,
-        MOMENT_R13,
-        MOMENT_R14,
-        MOMENT_R15,
-        MOMENT_N_REGISTERS,
-};
-#define MOMENT_REGISTERS UINT64_C(0xff01ff)
 
 /* Maximum of a thread's stack in a recording, in bytes. */
 #define MOMENT_MAX_STACK PERF_WRITER_MAX_STACK
@@ -52,11 +25,11 @@ enum {
 
 typedef struct MomentThread {
         pid_t tid;
-        char name[MOMENT_MAX_NAME]; /* empty: not known */
-        uint64_t registers[MOMENT_N_REGISTERS];
-        uint8_t *stack;   /* owned: bytes from the stack pointer on */
-        uint32_t n_stack; /* bytes; 0: not readable */
-        uint64_t limit;   /* bytes from the stack pointer to the end of the stack; 0: not known */
+        char name[MOMENT_MAX_NAME];      /* empty: not known */
+        uint64_t registers[N_REGISTERS]; /* by the numbers of unwind/machine.h */
+        uint8_t *stack;                  /* owned: bytes from the stack pointer on */
+        uint32_t n_stack;                /* bytes; 0: not readable */
+        uint64_t limit; /* bytes from the stack pointer to the end of the stack; 0: not known */
 } MomentThread;
 
 /* An executable mapping, of a file or of anonymous memory. */
@@ -80,19 +53,21 @@ typedef struct MomentCode {
 
 typedef struct Moment {
         pid_t pid;
-        uint64_t time;        /* ns of CLOCK_MONOTONIC, perf's clock */
-        uint64_t time_of_day; /* ns since 1970, at the same moment */
-        uint64_t stop;        /* ns from the first stop request to the last continuation; 0:
-                                 nothing was stopped */
-        uint32_t max_stack;   /* maximum of a stack in the recording, in bytes */
-        GArray *threads;      /* owned, of MomentThread */
-        GArray *mappings;     /* owned, of MomentMapping */
-        GArray *code;         /* owned, of MomentCode */
-        GPtrArray *notes;     /* owned strings: missing threads, and the reasons */
-        CoreMemory *core;     /* owned; NULL: not of a core file */
-        guint last_read;      /* index of the thread whose stack was read last */
+        const Machine *machine; /* of the process; NULL: not known, no threads */
+        uint64_t time;          /* ns of CLOCK_MONOTONIC, perf's clock */
+        uint64_t time_of_day;   /* ns since 1970, at the same moment */
+        uint64_t stop;          /* ns from the first stop request to the last continuation; 0:
+                                   nothing was stopped */
+        uint32_t max_stack;     /* maximum of a stack in the recording, in bytes */
+        GArray *threads;        /* owned, of MomentThread */
+        GArray *mappings;       /* owned, of MomentMapping */
+        GArray *code;           /* owned, of MomentCode */
+        GPtrArray *notes;       /* owned strings: missing threads, and the reasons */
+        CoreMemory *core;       /* owned; NULL: not of a core file */
+        guint last_read;        /* index of the thread whose stack was read last */
 } Moment;
 
+/* Of a process of this machine. */
 Moment *moment_new(pid_t pid);
 /* NULL is fine. */
 void moment_free(Moment *moment);

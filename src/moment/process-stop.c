@@ -2,6 +2,7 @@
 #include "moment/process-stop.h"
 
 #include "moment/debugger-threads.h"
+#include "unwind/stack-walk.h"
 #include "util/clock.h"
 #include "util/proc-stat.h"
 #include "util/proc.h"
@@ -13,11 +14,11 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+/* The smallest page of a machine. By these, a copy ends where it ends by larger pages. */
 #define PAGE 4096u
 /* Bytes of one copy of a deep stack. */
 #define PIECE (256u << 10)
@@ -26,7 +27,8 @@
 /* Time between two looks at a thread that shall stop. */
 #define POLL_NS 50000
 
-#ifdef __x86_64__
+/* The number of fs_base in the kernel's status of a thread on x86-64 (struct user_regs_struct). */
+enum { STATUS_FS_BASE = 21 };
 
 typedef enum StopState {
         STOP_SEIZED,  /* it runs, traced by us */
@@ -159,18 +161,15 @@ static void stop_await(ProcessStop *stop)
         }
 }
 
-static void thread_take_registers(const struct user_regs_struct *from, uint64_t *ret)
+/* The address of the thread's own data: on x86-64 in its STATUS. 0: unknown. */
+static uint64_t thread_pointer(pid_t tid, const Machine *machine, const uint64_t *status)
 {
-        const uint64_t registers[MOMENT_N_REGISTERS] = {
-                [MOMENT_AX] = from->rax,  [MOMENT_BX] = from->rbx,  [MOMENT_CX] = from->rcx,
-                [MOMENT_DX] = from->rdx,  [MOMENT_SI] = from->rsi,  [MOMENT_DI] = from->rdi,
-                [MOMENT_BP] = from->rbp,  [MOMENT_SP] = from->rsp,  [MOMENT_IP] = from->rip,
-                [MOMENT_R8] = from->r8,   [MOMENT_R9] = from->r9,   [MOMENT_R10] = from->r10,
-                [MOMENT_R11] = from->r11, [MOMENT_R12] = from->r12, [MOMENT_R13] = from->r13,
-                [MOMENT_R14] = from->r14, [MOMENT_R15] = from->r15,
-        };
+        uint64_t pointer = 0;
+        struct iovec area = {&pointer, sizeof(pointer)};
 
-        memcpy(ret, registers, sizeof(registers));
+        if (machine->kind == MACHINE_X86_64)
+                return status[STATUS_FS_BASE];
+        return ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &area) < 0 ? 0 : pointer;
 }
 
 /*
@@ -197,7 +196,7 @@ static size_t memory_copy(pid_t pid, uint64_t address, uint8_t *buffer, size_t s
 
 static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, size_t size)
 {
-        thread->n_stack = (uint32_t)memory_copy(pid, thread->registers[MOMENT_SP], buffer, size);
+        thread->n_stack = (uint32_t)memory_copy(pid, thread->registers[REGISTER_SP], buffer, size);
         if (thread->n_stack)
                 thread->stack = g_memdup2(buffer, thread->n_stack);
 }
@@ -210,7 +209,7 @@ static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
 
         thread->stack = g_realloc(thread->stack, limit);
         do {
-                copied = memory_copy(pid, thread->registers[MOMENT_SP] + thread->n_stack,
+                copied = memory_copy(pid, thread->registers[REGISTER_SP] + thread->n_stack,
                                      thread->stack + thread->n_stack,
                                      (size_t)MIN(PIECE, limit - thread->n_stack));
                 thread->n_stack += (uint32_t)copied;
@@ -256,7 +255,7 @@ static int range_compare(const void *key, const void *element)
 static void moment_copy_stack(const Moment *moment, MomentThread *thread, uint64_t pointer,
                               const GArray *ranges, uint8_t *buffer)
 {
-        const uint64_t begin = thread->registers[MOMENT_SP];
+        const uint64_t begin = thread->registers[REGISTER_SP];
         const MapRange *range =
                 bsearch(&begin, ranges->data, ranges->len, sizeof(*range), range_compare);
         uint64_t size = moment->max_stack;
@@ -293,17 +292,18 @@ static void stop_copy_one(ProcessStop *stop, const StopThread *from, const GArra
 {
         Moment *moment = stop->moment;
         MomentThread thread = {.tid = from->tid};
-        struct user_regs_struct registers;
-        struct iovec area = {&registers, sizeof(registers)};
+        uint64_t status[MACHINE_MAX_STATUS];
+        struct iovec area = {status, sizeof(status)};
 
         if (ptrace(PTRACE_GETREGSET, from->tid, NT_PRSTATUS, &area) < 0)
                 return;
-        if (area.iov_len != sizeof(registers)) {
+        if (area.iov_len != moment->machine->n_of_status * sizeof(*status)) {
                 stop->is_other = true;
                 return;
         }
-        thread_take_registers(&registers, thread.registers);
-        moment_copy_stack(moment, &thread, registers.fs_base, ranges, buffer);
+        machine_take_status(moment->machine, (const uint8_t *)status, thread.registers);
+        moment_copy_stack(moment, &thread, thread_pointer(from->tid, moment->machine, status),
+                          ranges, buffer);
         g_array_append_val(moment->threads, thread);
 }
 
@@ -441,7 +441,11 @@ bool process_stop_check(pid_t pid, GError **error)
         g_autofree char *status = status_of(pid);
         uint32_t process = 0;
 
-        if (!status)
+        if (!stack_walk_machine(NULL))
+                g_set_error_literal(error, MOMENT_ERROR, 0,
+                                    "stacks are read on x86-64 and arm64 only: clrsym record -p "
+                                    "PID samples on other machines");
+        else if (!status)
                 g_set_error(error, MOMENT_ERROR, 0, "there is no process %d", (int)pid);
         else if (pid == getpid())
                 g_set_error(error, MOMENT_ERROR, 0, "process %d is clrsym itself", (int)pid);
@@ -540,27 +544,3 @@ Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error
                 moment_take_maps(moment, maps);
         return g_steal_pointer(&moment);
 }
-
-#else
-
-bool process_stop_check(pid_t pid, GError **error)
-{
-        g_set_error_literal(error, MOMENT_ERROR, 0,
-                            "stacks are read on machines with x86-64 only: clrsym record -p PID "
-                            "samples on others");
-        return false;
-}
-
-Moment *moment_of_process(pid_t pid, GError **error)
-{
-        process_stop_check(pid, error);
-        return NULL;
-}
-
-Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error)
-{
-        process_stop_check(pid, error);
-        return NULL;
-}
-
-#endif

@@ -26,8 +26,8 @@ bool process_stop_check(pid_t pid, GError **error);
 
 /*
  * Stops process PID of our own pid namespace, and copies its threads. NULL with ERROR set: no such
- * process, no permission (the message gives the reason, and the remedy), or another machine than
- * x86-64. The notes list threads that did not stop in time.
+ * process, no permission (the message gives the reason, and the remedy), or this machine is none
+ * of unwind/machine.h. The notes list threads that did not stop in time.
  */
 Moment *moment_of_process(pid_t pid, GError **error);
 

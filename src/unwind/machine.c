@@ -10,6 +10,10 @@ static const int8_t X86_64_OF_PERF[] = {
         0,  3,  2,  1,  4, 5, REGISTER_FP, REGISTER_SP, REGISTER_PC, -1, -1, -1,
         -1, -1, -1, -1, 8, 9, 10,          11,          12,          13, 14, 15,
 };
+static const int8_t X86_64_OF_STATUS[] = {
+        15, 14, 13,          12, REGISTER_FP, 3,           11, 10, 9,  8,  0,  2,  1,  4,
+        5,  -1, REGISTER_PC, -1, -1,          REGISTER_SP, -1, -1, -1, -1, -1, -1, -1,
+};
 static const uint8_t X86_64_OF_DWARF[] = {
         0, 1, 2, 3, 4, 5, REGISTER_FP, REGISTER_SP, 8, 9, 10, 11, 12, 13, 14, 15, REGISTER_PC,
 };
@@ -21,12 +25,13 @@ static const char *const X86_64_NAMES[N_REGISTERS] = {
 /* The numbers of these registers, because the three common ones have theirs. */
 enum { ARM64_X6 = 29, ARM64_X7 = 31, ARM64_X16 = 32 };
 
-/* perf and DWARF have the same order: x0 to x30, sp, pc. */
+/* perf, DWARF and the kernel have the same order: x0 to x30, sp, pc. */
 #define ARM64_NUMBERS                                                                              \
         0, 1, 2, 3, 4, 5, ARM64_X6, ARM64_X7, 8, 9, 10, 11, 12, 13, 14, 15, ARM64_X16, 17, 18, 19, \
                 20, 21, 22, 23, 24, 25, 26, 27, 28, REGISTER_FP, REGISTER_LR, REGISTER_SP,         \
                 REGISTER_PC
 static const int8_t ARM64_OF_PERF[] = {ARM64_NUMBERS};
+static const int8_t ARM64_OF_STATUS[] = {ARM64_NUMBERS, -1};
 static const uint8_t ARM64_OF_DWARF[] = {ARM64_NUMBERS};
 static const char *const ARM64_NAMES[N_REGISTERS] = {
         "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x29", "sp",  "x8",  "x9",  "x10",
@@ -40,6 +45,8 @@ static const Machine MACHINES[] = {
                             .elf_machine = EM_X86_64,
                             .of_perf = X86_64_OF_PERF,
                             .n_of_perf = sizeof(X86_64_OF_PERF),
+                            .of_status = X86_64_OF_STATUS,
+                            .n_of_status = sizeof(X86_64_OF_STATUS),
                             .of_dwarf = X86_64_OF_DWARF,
                             .n_of_dwarf = sizeof(X86_64_OF_DWARF),
                             .names = X86_64_NAMES,
@@ -55,6 +62,8 @@ static const Machine MACHINES[] = {
                            .elf_machine = EM_AARCH64,
                            .of_perf = ARM64_OF_PERF,
                            .n_of_perf = sizeof(ARM64_OF_PERF),
+                           .of_status = ARM64_OF_STATUS,
+                           .n_of_status = sizeof(ARM64_OF_STATUS),
                            .of_dwarf = ARM64_OF_DWARF,
                            .n_of_dwarf = sizeof(ARM64_OF_DWARF),
                            .names = ARM64_NAMES,
@@ -67,6 +76,10 @@ static const Machine MACHINES[] = {
                            .ends_signals_in_vdso = true},
 };
 
+_Static_assert(sizeof(X86_64_OF_STATUS) <= MACHINE_MAX_STATUS &&
+                       sizeof(ARM64_OF_STATUS) <= MACHINE_MAX_STATUS,
+               "a status fits");
+
 const Machine *machine_find(const char *name)
 {
         size_t i;
@@ -75,4 +88,36 @@ const Machine *machine_find(const char *name)
                 if (!strcmp(MACHINES[i].name, name))
                         return &MACHINES[i];
         return NULL;
+}
+
+const Machine *machine_find_elf(uint16_t elf_machine)
+{
+        size_t i;
+
+        for (i = 0; i < sizeof(MACHINES) / sizeof(*MACHINES); i++)
+                if (MACHINES[i].elf_machine == elf_machine)
+                        return &MACHINES[i];
+        return NULL;
+}
+
+uint64_t machine_perf_mask(const Machine *machine)
+{
+        uint64_t mask = 0;
+        unsigned i;
+
+        for (i = 0; i < machine->n_of_perf; i++)
+                if (machine->of_perf[i] >= 0)
+                        mask |= BIT(i);
+        return mask;
+}
+
+void machine_take_status(const Machine *machine, const uint8_t *status,
+                         uint64_t ret_registers[N_REGISTERS])
+{
+        unsigned i;
+
+        for (i = 0; i < machine->n_of_status; i++)
+                if (machine->of_status[i] >= 0)
+                        memcpy(&ret_registers[machine->of_status[i]], status + i * sizeof(uint64_t),
+                               sizeof(uint64_t));
 }

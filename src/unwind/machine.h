@@ -23,6 +23,9 @@ enum {
         N_REGISTERS = 33,
 };
 
+/* Maximum of a machine's words in the kernel's status of a thread. */
+#define MACHINE_MAX_STATUS 34u
+
 typedef enum MachineKind {
         MACHINE_X86_64,
         MACHINE_ARM64,
@@ -30,10 +33,14 @@ typedef enum MachineKind {
 
 typedef struct Machine {
         MachineKind kind;
-        const char *name;        /* of uname(2) */
-        uint16_t elf_machine;    /* EM_* of its files */
-        const int8_t *of_perf;   /* our number by perf's (asm/perf_regs.h); -1: none */
-        unsigned n_of_perf;      /* length of OF_PERF */
+        const char *name;      /* of uname(2) */
+        uint16_t elf_machine;  /* EM_* of its files */
+        const int8_t *of_perf; /* our number by perf's (asm/perf_regs.h); -1: none */
+        unsigned n_of_perf;    /* length of OF_PERF */
+        /* Our number by the order in the kernel's status of a thread: NT_PRSTATUS of ptrace(2), of
+         * 64 bits each, and pr_reg in core files; -1: none. */
+        const int8_t *of_status;
+        unsigned n_of_status;
         const uint8_t *of_dwarf; /* our number by DWARF's */
         unsigned n_of_dwarf;
         const char *const
@@ -52,6 +59,15 @@ typedef struct Machine {
 
 /* By the name of uname(2), as perf records it; NULL: callers cannot be found there. */
 const Machine *machine_find(const char *name);
+/* By EM_*; NULL as above. */
+const Machine *machine_find_elf(uint16_t elf_machine);
+
+/* The bits of all registers of OF_PERF, for sample_regs_user of perf_event_open(2). */
+uint64_t machine_perf_mask(const Machine *machine);
+
+/* Sets, by our numbers, the registers of STATUS, which has N_OF_STATUS words. */
+void machine_take_status(const Machine *machine, const uint8_t *status,
+                         uint64_t ret_registers[N_REGISTERS]);
 
 /* Our number of DWARF's register NUMBER; N_REGISTERS or more: not kept. */
 static inline uint64_t machine_of_dwarf(const Machine *machine, uint64_t number)

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 uint64_t value;
 
                 FUZZ_REQUIRE(thread->n_stack <= moment->max_stack);
-                memory.read(memory.data, thread->tid, thread->registers[MOMENT_BP], &value);
+                memory.read(memory.data, thread->tid, thread->registers[REGISTER_FP], &value);
         }
         for (i = 0; moment && i < moment->mappings->len; i++) {
                 const MomentMapping *mapping = &g_array_index(moment->mappings, MomentMapping, i);

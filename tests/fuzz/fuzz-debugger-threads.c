@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The threads that a debugger writes. */
+/* The threads that a debugger writes, on each machine. */
 
 #include "fuzz.h"
 #include "moment/debugger-threads.h"
+#include "step.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_machine(const Machine *machine, const uint8_t *data, size_t size)
 {
         Moment *moment = moment_new(1);
         GError *error = NULL;
-        const bool ok = debugger_threads_read(moment, (const char *)data, size, &error);
+        bool ok;
         guint i;
 
+        moment->machine = machine;
+        ok = debugger_threads_read(moment, (const char *)data, size, &error);
         FUZZ_REQUIRE(ok == (error == NULL));
         FUZZ_REQUIRE(!ok || (moment->threads->len && moment->threads->len <= DEBUGGER_THREADS_MAX));
         for (i = 0; i < moment->threads->len; i++) {
@@ -22,5 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         g_clear_error(&error);
         moment_free(moment);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(FUZZ_MACHINES); i++)
+                check_machine(machine_find(FUZZ_MACHINES[i]), data, size);
         return 0;
 }

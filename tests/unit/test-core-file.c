@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A core file that is made here, whole, truncated at each byte, and with wrong lengths
+ * A core file of each machine that is made here, whole, truncated at each byte, and with wrong
+ * lengths
  */
 
 #include "moment/core-file.h"
@@ -20,7 +21,33 @@
 #define PAGE  0x1000u
 
 enum { N_THREADS = 2, NOTES_AT = 0x200, CODE_AT = 0x1000, STACK_AT = 0x2000, SIZE = 0x3000 };
-enum { STATUS_SIZE = 336, INFO_SIZE = 136 };
+enum { MAX_STATUS = 392, INFO_SIZE = 136 };
+
+/* By the kernel's headers: struct elf_prstatus, and user_regs_struct or user_pt_regs. */
+static const struct {
+        uint16_t elf_machine;
+        const char *name;
+        unsigned n_status, n_registers; /* bytes; words */
+        unsigned sp;                    /* number of the stack pointer in the status */
+        struct {
+                unsigned ours, status;
+        } same[6];
+} MACHINES[] = {
+        {EM_X86_64,
+         "x86_64",
+         336,
+         27,
+         19,
+         /* r15, rbp, rbx, rdi, rip, rax */
+         {{15, 0}, {REGISTER_FP, 4}, {3, 5}, {5, 14}, {REGISTER_PC, 16}, {0, 10}}},
+        {EM_AARCH64,
+         "aarch64",
+         392,
+         34,
+         31,
+         /* x0, x6, x16, x29, x30, pc */
+         {{0, 0}, {29, 6}, {32, 16}, {REGISTER_FP, 29}, {REGISTER_LR, 30}, {REGISTER_PC, 32}}},
+};
 
 /* Segments. */
 enum { NOTES, CODE_HEADER, CODE_TEXT, STACK_LOW, STACK_HIGH, N_SEGMENTS };
@@ -35,27 +62,27 @@ static void note_add(GByteArray *notes, uint32_t type, const void *bytes, uint32
         g_byte_array_set_size(notes, (notes->len + 3) & ~3u);
 }
 
-static void notes_make(GByteArray *notes)
+static void notes_make(GByteArray *notes, unsigned machine)
 {
         static const char PATHS[] = "/a/lib.so\0/a/lib.so\0/a/icu.dat";
         const uint64_t files[] = {3,    PAGE, /* begin, end, page */
                                   CODE, CODE + PAGE, 0, CODE + PAGE, CODE + 3 * PAGE, 1,
                                   DATA, DATA + PAGE, 0};
-        uint8_t status[STATUS_SIZE] = {0}, info[INFO_SIZE] = {0},
+        uint8_t status[MAX_STATUS] = {0}, info[INFO_SIZE] = {0},
                 table[sizeof(files) + sizeof(PATHS)];
         uint32_t i;
 
         for (i = 0; i < N_THREADS; i++) {
                 const uint32_t tid = 4711 + i;
-                uint64_t registers[27];
+                uint64_t registers[MACHINE_MAX_STATUS];
                 unsigned j;
 
-                for (j = 0; j < G_N_ELEMENTS(registers); j++)
+                for (j = 0; j < MACHINES[machine].n_registers; j++)
                         registers[j] = 1000 * i + j;
-                registers[19] = STACK + PAGE / 2 + 8 * i; /* rsp */
+                registers[MACHINES[machine].sp] = STACK + PAGE / 2 + 8 * i;
                 memcpy(status + 32, &tid, sizeof(tid));
-                memcpy(status + 112, registers, sizeof(registers));
-                note_add(notes, NT_PRSTATUS, status, sizeof(status));
+                memcpy(status + 112, registers, MACHINES[machine].n_registers * sizeof(*registers));
+                note_add(notes, NT_PRSTATUS, status, MACHINES[machine].n_status);
                 if (i == 0) {
                         memcpy(info + 24, &tid, sizeof(tid));
                         memcpy(info + 40, "server", sizeof("server"));
@@ -68,13 +95,13 @@ static void notes_make(GByteArray *notes)
 }
 
 /* The begin of a mapped file, with its build id. */
-static void file_make(uint8_t *page)
+static void file_make(uint8_t *page, unsigned machine)
 {
         static const uint8_t ID[] = {4, 0,   0,   0,   3, 0,    0,    0,   NT_GNU_BUILD_ID, 0, 0,
                                      0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0xef};
         const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
                                    .e_type = ET_DYN,
-                                   .e_machine = EM_X86_64,
+                                   .e_machine = MACHINES[machine].elf_machine,
                                    .e_phoff = sizeof(header),
                                    .e_phentsize = sizeof(Elf64_Phdr),
                                    .e_phnum = 2};
@@ -91,12 +118,12 @@ static void file_make(uint8_t *page)
         memcpy(page + 0x200, ID, sizeof(ID));
 }
 
-static void core_make(uint8_t *core)
+static void core_make_of(uint8_t *core, unsigned machine)
 {
         g_autoptr(GByteArray) notes = g_byte_array_new();
         const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
                                    .e_type = ET_CORE,
-                                   .e_machine = EM_X86_64,
+                                   .e_machine = MACHINES[machine].elf_machine,
                                    .e_phoff = sizeof(header),
                                    .e_phentsize = sizeof(Elf64_Phdr),
                                    .e_phnum = N_SEGMENTS};
@@ -113,16 +140,21 @@ static void core_make(uint8_t *core)
         };
         unsigned i;
 
-        notes_make(notes);
+        notes_make(notes, machine);
         ck_assert_uint_le(NOTES_AT + notes->len, CODE_AT);
         segments[NOTES].p_filesz = notes->len;
         memset(core, 0, SIZE);
         memcpy(core, &header, sizeof(header));
         memcpy(core + sizeof(header), segments, sizeof(segments));
         memcpy(core + NOTES_AT, notes->data, notes->len);
-        file_make(core + CODE_AT);
+        file_make(core + CODE_AT, machine);
         for (i = 0; i < PAGE; i++)
                 core[STACK_AT + i] = (uint8_t)(i / 8);
+}
+
+static void core_make(uint8_t *core)
+{
+        core_make_of(core, 0);
 }
 
 static int core_file(const uint8_t *core, size_t n)
@@ -149,12 +181,13 @@ START_TEST(test_whole)
         g_autoptr(GError) error = NULL;
         g_autoptr(Moment) moment = NULL;
         FD_AUTO int fd = -1;
-        unsigned i;
+        unsigned i, j;
 
-        core_make(core);
+        core_make_of(core, (unsigned)_i);
         fd = core_file(core, SIZE);
         moment = moment_of_core(fd, &error);
         ck_assert_msg(moment != NULL, "%s", error ? error->message : "");
+        ck_assert_str_eq(moment->machine->name, MACHINES[_i].name);
         ck_assert_int_eq(moment->pid, 4711);
         ck_assert_uint_eq(moment->notes->len, 0);
         ck_assert_uint_eq(moment->threads->len, N_THREADS);
@@ -163,11 +196,10 @@ START_TEST(test_whole)
 
                 ck_assert_int_eq(thread->tid, 4711 + (int)i);
                 ck_assert_str_eq(thread->name, "server");
-                ck_assert_uint_eq(thread->registers[MOMENT_R15], 1000 * i);
-                ck_assert_uint_eq(thread->registers[MOMENT_BP], 1000 * i + 4);
-                ck_assert_uint_eq(thread->registers[MOMENT_BX], 1000 * i + 5);
-                ck_assert_uint_eq(thread->registers[MOMENT_DI], 1000 * i + 14);
-                ck_assert_uint_eq(thread->registers[MOMENT_IP], 1000 * i + 16);
+                for (j = 0; j < G_N_ELEMENTS(MACHINES[_i].same); j++)
+                        ck_assert_uint_eq(thread->registers[MACHINES[_i].same[j].ours],
+                                          1000 * i + MACHINES[_i].same[j].status);
+                ck_assert_uint_eq(thread->registers[REGISTER_SP], STACK + PAGE / 2 + 8 * i);
                 ck_assert_uint_eq(thread->n_stack, PAGE / 2 - 8 * i);
                 ck_assert_uint_eq(thread->stack[0], (PAGE / 2 / 8 + i) & 255);
                 ck_assert_uint_eq(thread->stack[thread->n_stack - 1], (PAGE / 8 - 1) & 255);
@@ -300,7 +332,7 @@ START_TEST(test_truncated)
         uint8_t core[SIZE];
         size_t n;
 
-        core_make(core);
+        core_make_of(core, (unsigned)_i);
         for (n = 0; n < SIZE; n += n < CODE_AT ? 1 : 61) {
                 g_autoptr(GError) error = NULL;
                 g_autoptr(Moment) moment = NULL;
@@ -326,6 +358,8 @@ START_TEST(test_refused)
                 {0, 0, "it is not a core file"},
                 {EI_CLASS, ELFCLASS32, "it is of another machine"},
                 {offsetof(Elf64_Ehdr, e_machine), EM_386, "it is of another machine"},
+                /* Its status of a thread is longer. */
+                {offsetof(Elf64_Ehdr, e_machine), EM_AARCH64, "it has no threads"},
                 {offsetof(Elf64_Ehdr, e_type), ET_DYN, "it is a program or a library"},
                 {offsetof(Elf64_Ehdr, e_phnum), 0, "no table of its memory"},
                 {offsetof(Elf64_Ehdr, e_phentsize), 1, "no table of its memory"},
@@ -349,10 +383,10 @@ Suite *suite_new(void)
         Suite *suite = suite_create("core-file");
         TCase *tcase = tcase_create("core-file");
 
-        tcase_add_test(tcase, test_whole);
+        tcase_add_loop_test(tcase, test_whole, 0, G_N_ELEMENTS(MACHINES));
         tcase_add_test(tcase, test_pages);
         tcase_add_test(tcase, test_memory);
-        tcase_add_test(tcase, test_truncated);
+        tcase_add_loop_test(tcase, test_truncated, 0, G_N_ELEMENTS(MACHINES));
         tcase_add_test(tcase, test_refused);
         suite_add_tcase(suite, tcase);
         return suite;
