@@ -41,7 +41,8 @@ void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
                         notes,
                         g_strdup_printf(
                                 "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                " stacks can lack callers: %s has changed since the recording",
+                                " stacks can lack callers: %s is missing here, or has changed "
+                                "since the recording",
                                 (guint64)counts->n_missing, (guint64)counts->n_samples,
                                 counts->missing));
         if (counts->n_spent > 0)
