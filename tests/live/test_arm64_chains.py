@@ -20,7 +20,7 @@ import self_contained  # pylint: disable=wrong-import-position
 import test_arm64  # pylint: disable=wrong-import-position
 import test_chains  # pylint: disable=wrong-import-position
 
-PROGRAMS = {'chains': 'clrsym-chains'}
+PROGRAMS = {'chains': 'clrsym-chains', 'stacks': 'clrsym-stacks'}
 
 
 def make(to):

@@ -218,11 +218,14 @@ def test_text(tap, place, program, what):
 
 
 def check_core(tap, place, daemon, core, what, is_certain=True):
+    check_core_threads(tap, *stack(place, core, '--json', *daemon.source), what, is_certain)
+
+
+def check_core_threads(tap, code, output, errors, what, is_certain=True):
     """A core file has no names of threads: their methods identify them."""
-    code, output, errors = stack(place, core, '--json', *daemon.source)
     frames = [frame for line in output.splitlines() for frame in json.loads(line)['frames']]
     stacks = [methods for line in output.splitlines() if (methods := own_methods(json.loads(line)['frames']))
-              and methods[0] != 'AwaitBlocks']
+              and not methods[0].startswith('Await')]
     want = [['Main'], *STACKS.values(), *[STACKS['waits']] * (FEW - 1)]
     tap.check(code == 0 and sorted(stacks) == sorted(want), f'{what}: the methods of all threads', code,
               [methods[:5] for methods in stacks], errors)
