@@ -21,8 +21,7 @@
 
 /*
  * The moment in the core file FD, borrowed; its time is not known. NULL with ERROR set: the file is
- * damaged, or a core of another machine than unwind/machine.h
- * has; the message begins with "it ". A truncated file gives the part
- * that is there, and a note.
+ * damaged, or a core of a machine without a row in unwind/machine.c; the message begins with "it ".
+ * A truncated file gives the part that is there, and a note.
  */
 Moment *moment_of_core(int fd, GError **error);
