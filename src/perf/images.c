@@ -243,7 +243,7 @@ static const char *open_mapped(const Mapping *mapping, MappingSource source, int
 {
         /* A build id alone does not prove that the file is unchanged. */
         if (!mapping->inode)
-                return "perf recorded its build id instead of its device and inode";
+                return "the recording has no device and inode of it";
         return mapping_file_open(mapping, source, ret_fd, ret_status);
 }
 
