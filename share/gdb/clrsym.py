@@ -44,6 +44,8 @@ CORE_MAPPING = re.compile(r'\s*0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x\S+\s+0x\S+\s+(
 # A line of a stack that is no frame.
 MARK = re.compile(r'\[.*\]$')
 CORE = re.compile(r"core dump file:\s+[`'](.+)', file type ")
+# The line of the current inferior in `info connections`.
+CONNECTION = re.compile(r'^\* +\d+ +(\S+)', re.MULTILINE)
 NOT_MANAGED = 'native', 'kernel'
 
 # What a stack has of a frame. CALLER: registers by name; None: there is none, or it is not known. NOTE: text about the
@@ -144,8 +146,9 @@ class Walks:
 
     def kind(self):
         """'native' or 'core': what the inferior is."""
-        connection = gdb.selected_inferior().connection
-        kind = connection.type if connection else 'none'
+        # Inferior.connection would do, but gdb 13 aborts at its end if a program has used that.
+        current = CONNECTION.search(gdb.execute('info connections', to_string=True))
+        kind = current[1] if current else 'none'
         if kind not in ('native', 'core'):
             raise Trouble(f'managed frames are those of processes of this machine and of core files, not of the target {kind}')
         return kind
@@ -205,7 +208,7 @@ class Walks:
                 caller = rows[i + 1][1] if len(rows) > i + 1 and not after else None
                 self.frames.setdefault((registers['rip'], registers['rsp']), Frame(
                     row['name'], row['kind'], int(row['address'], 16) - row['offset'], row['file'], row['line'], row['is_certain'],
-                    caller, marks[0] if marks else None, len(after) == len(marks) and not caller, is_partial))
+                    caller, marks[0][1:-1] if marks else None, len(after) == len(marks) and not caller, is_partial))
 
     def ask_all(self, kind):
         """All threads at once: those of a core file; those of a process, as far as this gdb itself has stopped them."""
