@@ -48,6 +48,6 @@ typedef struct PerfNaming {
          * another source; NULL: all samples are named. */
         const RoundThreads *round;
         bool is_quiet;       /* print neither notes nor counts */
-        bool has_notes_only; /* print no counts */
+        bool has_notes_only; /* print no counts, except that of managed frames without a name */
         bool ends_by_signal; /* after a signal, remove files and raise it again */
 } PerfNaming;

@@ -263,9 +263,10 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
         match->n_unmatched++;
         g_ptr_array_add(
                 notes,
-                g_strdup_printf("process %d (%s): no process of the trace has its code: only its "
+                g_strdup_printf("process %d (%s): no process of the %s has its code: only its "
                                 "precompiled code has names, from the assemblies on this machine",
-                                process->pid, process->comm));
+                                process->pid, process->comm,
+                                match->options->trace ? "trace" : "daemon"));
         return true;
 }
 
@@ -276,7 +277,7 @@ static char *match_describe_none(const Match *match)
 
         for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
                 append_candidate(text, &g_array_index(match->candidates, ProcessCandidate, i));
-        return g_strdup_printf("no process of the recording is among the known ones (%u:%s%s)",
+        return g_strdup_printf("no process of this input is among the known ones (%u:%s%s)",
                                match->candidates->len, text->len ? text->str : " none",
                                match->candidates->len > MAX_LISTED ? " ..." : "");
 }
@@ -296,8 +297,9 @@ static bool match_report_none(const Match *match, GPtrArray *notes, GError **err
         g_ptr_array_add(
                 notes,
                 g_strdup_printf(
-                        "%s: jitted code has no names, unless the daemon knew the program during "
-                        "the recording (clrsym attach PID before perf record, or clrsym record)",
+                        "%s: jitted code has no names, unless the daemon knew the program at that "
+                        "time (clrsym attach PID before perf record or the crash, or clrsym "
+                        "record)",
                         none));
         return true;
 }

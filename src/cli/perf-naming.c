@@ -778,7 +778,9 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         ok = is_saved             ? perf_outputs_write_saved(job, error)
              : naming.is_nettrace ? naming_run_nettrace(&naming, error)
                                   : naming_run(&naming, error);
-        if (ok && !is_saved && !job->is_quiet && !job->has_notes_only)
+        if (ok && job->has_notes_only)
+                perf_summary_print_unnamed(&naming.counts);
+        else if (ok && !is_saved && !job->is_quiet)
                 naming_print_summary(&naming);
         naming_deinit(&naming);
         caught = perf_caught_signal();

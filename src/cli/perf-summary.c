@@ -141,6 +141,14 @@ static void summary_print_waits(const PerfSummary *summary)
                               summary->recording->n_lost);
 }
 
+void perf_summary_print_unnamed(const Counts *counts)
+{
+        char text[1000];
+
+        if (counts_summary_unnamed(counts, text, sizeof(text)))
+                message_print("clrsym", "%s", text);
+}
+
 void perf_summary_print(const PerfSummary *summary)
 {
         const Counts *counts = summary->counts;

@@ -24,5 +24,7 @@ typedef struct PerfSummary {
         uint64_t n_uncertain_waits; /* those without the time of the wait */
 } PerfSummary;
 
+/* Prints a line on stderr, if managed frames have no name. */
+void perf_summary_print_unnamed(const Counts *counts);
 /* Prints lines on stderr. */
 void perf_summary_print(const PerfSummary *summary);

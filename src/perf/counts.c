@@ -136,6 +136,26 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
         return line.n;
 }
 
+size_t counts_summary_unnamed(const Counts *counts, char *buffer, size_t n)
+{
+        const uint64_t managed = counts_managed(counts), named = counts_named(counts);
+        Line line = {buffer, n, 0};
+        const char *separator = ": ";
+        unsigned i;
+
+        if (named >= managed)
+                return 0;
+        counts_add(&line, "%" PRIu64 " of %" PRIu64 " managed frames have no name", managed - named,
+                   managed);
+        for (i = COUNT_NO_PROCESS; i < COUNT_STACK_WHOLE; i++)
+                if (counts->n[i]) {
+                        counts_add(&line, "%s%" PRIu64 " %s", separator, counts->n[i],
+                                   ROWS[i].reason);
+                        separator = ", ";
+                }
+        return line.n;
+}
+
 size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
 {
         Line line = {buffer, n, 0};

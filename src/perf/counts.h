@@ -86,6 +86,9 @@ uint64_t counts_named(const Counts *counts);
  * snprintf().
  */
 size_t counts_summary(const Counts *counts, char *buffer, size_t n);
+/* The same for unnamed frames: "3 of 120 managed frames have no name: 2 of unknown processes, 1
+ * unknown"; returns 0 if there are none. */
+size_t counts_summary_unnamed(const Counts *counts, char *buffer, size_t n);
 /*
  * The same for lines: "1858 of 5071 named frames have a source line; without one: 3000 whose ...".
  */

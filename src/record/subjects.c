@@ -205,7 +205,7 @@ static void subjects_refuse_named(Subjects *subjects, GError *refusal)
 {
         if (subjects->settings.is_perf_used &&
             refusal_is_among(refusal, NATIVE_ONLY, G_N_ELEMENTS(NATIVE_ONLY))) {
-                g_prefix_error(&refusal, "not attached, but recorded: ");
+                g_prefix_error(&refusal, "not attached, so that jitted code has no names: ");
                 subjects->settings.note(refusal->message, subjects->settings.data);
                 subjects->n_recorded++;
                 g_error_free(refusal);

@@ -260,9 +260,18 @@ START_TEST(test_counts)
                                "before");
         ck_assert_uint_eq(counts_summary(&counts, small, sizeof(small)), strlen(text));
         ck_assert_str_eq(small, "3 samples");
+        counts_summary_unnamed(&counts, text, sizeof(text));
+        ck_assert_str_eq(text, "1 of 20000 managed frames have no name: 1 unknown");
+        counts.n[COUNT_NO_PROCESS] = 2;
+        counts.n[COUNT_IMAGE] = 2;
+        counts_summary_unnamed(&counts, text, sizeof(text));
+        ck_assert_str_eq(text, "3 of 20002 managed frames have no name: 2 of unknown processes, "
+                               "1 unknown");
+        counts.n[COUNT_NO_PROCESS] = counts.n[COUNT_IMAGE] = 0;
         counts.n[COUNT_JITTED_NAMED] = 20000;
         counts_summary(&counts, text, sizeof(text));
         ck_assert(strstr(text, ": 100.00% named"));
+        ck_assert_uint_eq(counts_summary_unnamed(&counts, small, sizeof(small)), 0);
         counts = (Counts){0};
         counts_summary(&counts, text, sizeof(text));
         ck_assert(g_str_has_prefix(text, "0 samples, 0 managed frames, "));
