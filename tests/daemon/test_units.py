@@ -17,9 +17,11 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 # How exposed `systemd-analyze security` may find a service, in tenths.
 EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
             'clrsym-holder.service': 16, 'clrsym-attach.service': 14,
-            'clrsym-coredump@.service': 12,
+            'clrsym-coredump@.service': 13,
             # perf looks at everything.
             'clrsym-record@.service': 49}
+# They open files of other processes with openat2(2), which RestrictSUIDSGID=yes forbids.
+OPENERS = 'clrsym-coredump@.service', 'clrsym-holder.service', 'clrsym-record@.service'
 # Each socket: its path, who may connect, its name. Programs rely on them.
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
@@ -66,6 +68,11 @@ def check_security(tap, installed, units):
         tap.equal(sorted(word for word in words if f'{word}=' not in unit.comments
                          and word.replace('Deny', 'Allow') + '=' not in unit.comments), [],
                   f'{name}: what it leaves open has its reason in the unit')
+
+
+def check_openers(tap, units):
+    tap.equal([name for name in OPENERS if units[name].one('RestrictSUIDSGID') in ('yes', 'true', '1', 'on')], [],
+              'services that open files of other processes may use openat2')
 
 
 def check_memory(tap, units):
@@ -203,6 +210,7 @@ def run(tap, programs, directory, names):
         tap.skip('the units', 'built without')
         return
     check_security(tap, installed, units)
+    check_openers(tap, units)
     check_memory(tap, units)
     check_sockets(tap, units)
     check_directives(tap, installed, units)
