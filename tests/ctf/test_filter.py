@@ -181,7 +181,11 @@ def wanted(answers, i, sample):
     out, previous = [], None
     for at, ip in enumerate(sample.user):
         address = ip - (at > 0) if ip else ip
-        if ip and previous is not None and is_false_caller(answers, i, previous, address, ip):
+        # The kernel follows frame pointers: it can find any number where a function has none.
+        if address >> 63:
+            out.append('')
+            previous = None
+        elif ip and previous is not None and is_false_caller(answers, i, previous, address, ip):
             out.append('[caller unknown: OSR]')
             previous = None
         else:
