@@ -331,6 +331,13 @@ static void stack_list_put_frame(const StackList *list, TextOut *out, const GArr
         const NamedFrame named = stack_list_frame(list, frame);
 
         text_out_text(out, frame->kind == LISTED_AWAITING ? AWAITING : "\t");
+        /* A mark has neither address nor module: its name is below those of the frames. */
+        if (frame->entry.source == FRAME_SOURCE_MARK && named.name) {
+                text_out_text(out, "                 ");
+                text_out_text(out, named.name);
+                text_out_text(out, "\n");
+                return;
+        }
         text_frame_put(out, &frame->entry, &named, view->has_tier, view->has_source);
 }
 
