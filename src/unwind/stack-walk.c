@@ -235,6 +235,25 @@ static RegistersStep stack_walk_step_frame(StackWalk *walk, Registers *registers
         return registers_step_pointer(registers, stack);
 }
 
+/*
+ * By the rules of compiled code. If they lead nowhere in known memory, SP is not that of this
+ * frame: after a stack overflow, the runtime handles it on another stack, and its call frame
+ * information restores the frame pointer only.
+ */
+static RegistersStep stack_walk_step_code(StackWalk *walk, Registers *registers, StackCopy *stack,
+                                          const CallFrame *frame)
+{
+        const Registers before = *registers;
+        const RegistersStep step = registers_step_frame(registers, stack, frame);
+        const uint64_t pc = step == REGISTERS_END ? 0 : registers->values[REGISTER_PC];
+
+        if (!walk->memory || (pc && pc < walk->machine->end))
+                return step;
+        *registers = before;
+        walk->is_uncertain = true;
+        return registers_step_pointer(registers, stack);
+}
+
 /* A handler has returned to the vdso. */
 static RegistersStep stack_walk_step_signal(StackWalk *walk, Registers *registers, StackCopy *stack)
 {
@@ -268,7 +287,7 @@ static RegistersStep stack_walk_step(StackWalk *walk, const PerfSample *sample,
         switch (stack_walk_find_code(walk, sample, mapping, address, is_leaf, &frame)) {
         case FRAME_CODE_RULES:
         case FRAME_CODE_HIDDEN:
-                return registers_step_frame(registers, stack, &frame);
+                return stack_walk_step_code(walk, registers, stack, &frame);
         case FRAME_CODE_UNKNOWN:
                 walk->is_uncertain = stack_walk_is_uncertain(walk, sample, stack, registers);
                 break;

@@ -33,6 +33,7 @@ MOST_WALKED = 100
 TRUNCATED, ELSEWHERE = '[truncated]', '[native code, or waiting]'
 WALKS = 'ptrace', 'runtime'
 CRASHES = 'failfast', 'overflow', 'throw', 'null'
+OPTIMIZED = 'DOTNET_TieredCompilation=0'
 STOPPED = re.compile(r'process (\d+) was stopped for ([\d.]+) ms, with (\d+) threads')
 FEW, MANY = 3, 200
 # Seizes a process (PTRACE_SEIZE), which continues.
@@ -295,16 +296,29 @@ def check_crash(tap, place, daemon, core, errors, what):
     tap.check(waiting == FEW, f'{what}: and those of others', waiting, messages)
 
 
+def check_lost(tap, place, daemon, core, _, what):
+    """The runtime's own frames do not have the stack pointer, and the method has no frame pointer: its caller is lost, and the
+    stack says so."""
+    code, output, messages = stack(place, core, '--json', *daemon.source)
+    after = []
+    for line in output.splitlines():
+        names = [frame['name'] or '' for frame in json.loads(line)['frames']]
+        after += [names[i + 1:i + 2] for i, name in enumerate(names) if '.Overflow(' in name][:1]
+    tap.check(code == 0 and after in ([['[no caller]']], [['[caller unknown: no frame pointer]']]),
+              f'{what}: a lost caller has its reason', code, after, messages)
+
+
 def test_crashes(tap, place, command, what):
     """Each kind of crash: in a core file of the kernel, and in one with few pages of libraries, as createdump
     writes by default."""
     pattern = pathlib.Path('/proc/sys/kernel/core_pattern').read_text(encoding='utf-8').strip()
     limits = ['/bin/sh', '-c', 'ulimit -s 1024; ulimit -c unlimited; exec "$@"', 'sh']
-    for how in CRASHES:
+    for how, *settings in *((how,) for how in CRASHES), ('overflow', OPTIMIZED):
+        check = check_lost if settings else check_crash
         inside = test_record.Place(place.programs, place.directory, how)
         inside.environment |= {'CLRSYM_HOLDER': str(inside.directory / 'holder')}
         dump, told = inside.directory / 'dump', inside.directory / 'told'
-        dumped = ['/usr/bin/env', 'DOTNET_DbgEnableMiniDump=1', f'DOTNET_DbgMiniDumpName={dump}']
+        dumped = ['/usr/bin/env', *settings, 'DOTNET_DbgEnableMiniDump=1', f'DOTNET_DbgMiniDumpName={dump}']
         with recorded.Daemon(inside.programs, inside.directory) as daemon, open(told, 'w', encoding='utf-8') as errors:
             inside.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
             with live.child([*limits, *dumped, *command, FEW], env=inside.environment, cwd=inside.directory, stdin=subprocess.PIPE,
@@ -316,14 +330,14 @@ def test_crashes(tap, place, command, what):
                 live.wait_for('the end', lambda: '"state":"exited"' in stack_ps(inside, daemon))
             text = told.read_text(encoding='utf-8')
             if os.access(createdump, os.X_OK):
-                check_crash(tap, inside, daemon, dump, text, f'{what}, {how}, createdump')
+                check(tap, inside, daemon, dump, text, f'{what}, {how}, {settings}, createdump')
             else:
-                tap.skip(f'{what}, {how}, createdump', f'{createdump} cannot be executed')
+                tap.skip(f'{what}, {how}, {settings}, createdump', f'{createdump} cannot be executed')
             if pattern == 'core':
                 core, = inside.directory.glob('core*')
-                check_crash(tap, inside, daemon, core, text, f'{what}, {how}, the kernel')
+                check(tap, inside, daemon, core, text, f'{what}, {how}, {settings}, the kernel')
             else:
-                tap.skip(f'{what}, {how}, the kernel', f'kernel.core_pattern is {pattern}')
+                tap.skip(f'{what}, {how}, {settings}, the kernel', f'kernel.core_pattern is {pattern}')
         shutil.rmtree(inside.directory)
 
 
