@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,8 @@ struct MapFile {
         bool is_forced;
         bool is_written;
         struct stat written; /* the file after the last write */
+        int lock;            /* owned: descriptor of the written file, locked; -1: none. Renames
+                              * keep the lock, and the kernel removes it at the end of clrsym */
 };
 
 /* Switches this thread's file access rights to those of the process's user, or back. */
@@ -36,6 +39,12 @@ static bool map_file_set_rights(const MapFile *file, bool is_user)
         /* setfsuid() and setfsgid() refuse an invalid id, and return the present one. */
         return (uid_t)setfsuid((uid_t)-1) == (is_user ? file->uid : geteuid()) &&
                (gid_t)setfsgid((gid_t)-1) == (is_user ? file->gid : getegid());
+}
+
+static void map_file_take_back_rights(const MapFile *file)
+{
+        if (!map_file_set_rights(file, /* is_user= */ false))
+                g_error("cannot take back the rights on files");
 }
 
 static bool map_file_stat(const MapFile *file, struct stat *ret_stat)
@@ -119,6 +128,7 @@ MapFile *map_file_new(pid_t pid, const char *path, bool is_forced, GError **erro
         g_autoptr(MapFile) file = g_new0(MapFile, 1);
 
         file->place = OUTPUT_PATH_INIT;
+        file->lock = -1;
         file->is_forced = is_forced;
         if (!(path ? map_file_take_path(file, path, error) : map_file_find(file, pid, error)))
                 return NULL;
@@ -137,6 +147,7 @@ void map_file_free(MapFile *file)
 {
         if (!file)
                 return;
+        fd_clear(&file->lock);
         output_path_clear(&file->place);
         g_free(file->path);
         g_free(file);
@@ -157,13 +168,60 @@ static bool map_file_is_ours(const MapFile *file, const struct stat *st)
                st->st_mtim.tv_nsec == written->st_mtim.tv_nsec;
 }
 
+MapFileState map_file_state(const MapFile *file)
+{
+        struct stat st;
+
+        if (!map_file_stat(file, &st))
+                return MAP_FILE_MISSING;
+        return map_file_is_ours(file, &st) ? MAP_FILE_CURRENT : MAP_FILE_CHANGED;
+}
+
+/* True if another clrsym keeps the file current. */
+static bool map_file_is_locked(const MapFile *file)
+{
+        FD_AUTO int fd = -1;
+        bool is_locked;
+
+        if (map_file_set_rights(file, /* is_user= */ true))
+                fd = openat(file->place.directory, file->place.name,
+                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        is_locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+        map_file_take_back_rights(file);
+        return is_locked;
+}
+
+/* True with ERROR set: another program writes the file. */
+static bool map_file_is_foreign(const MapFile *file, GError **error)
+{
+        if (file->is_forced)
+                return false;
+        if (!file->is_written && map_file_is_locked(file))
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                            "another clrsym keeps %s current: use that file, end that clrsym, or "
+                            "choose another file by --output; --force replaces the file",
+                            file->path);
+        else if (file->is_written && map_file_state(file) == MAP_FILE_CHANGED)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                            "another program has changed %s (a runtime with DOTNET_PerfMapEnabled, "
+                            "or another clrsym), so clrsym leaves it alone; --force replaces it",
+                            file->path);
+        else
+                return false;
+        return true;
+}
+
 /* 0, or a negative errno value. */
 static int map_file_replace(MapFile *file, const char *text, size_t n)
 {
         g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
+        FD_AUTO int lock = -1;
         struct stat st;
         int r = atomic_file_open_in(&output, file->place.directory, file->place.name);
 
+        /* Without a lock, because the file system has none, another clrsym is noticed later. */
+        if (r == 0 && flock(output.fd, LOCK_EX | LOCK_NB) == 0)
+                lock = fcntl(output.fd, F_DUPFD_CLOEXEC, 0);
         if (r == 0)
                 r = atomic_file_write(&output, text, n);
         /* Renaming the file does not change the members that map_file_is_ours() compares. */
@@ -174,6 +232,8 @@ static int map_file_replace(MapFile *file, const char *text, size_t n)
         if (r == 0) {
                 file->written = st;
                 file->is_written = true;
+                fd_clear(&file->lock);
+                file->lock = fd_steal(&lock);
         }
         return r;
 }
@@ -193,21 +253,13 @@ static void map_file_set_error(const MapFile *file, int error_number, GError **e
 
 MapFileResult map_file_write(MapFile *file, const char *text, size_t n, GError **error)
 {
-        struct stat st;
         int r;
 
-        if (file->is_written && !file->is_forced && map_file_stat(file, &st) &&
-            !map_file_is_ours(file, &st)) {
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "another program has changed %s (a runtime with DOTNET_PerfMapEnabled, "
-                            "or another clrsym), so clrsym leaves it alone; --force replaces it",
-                            file->path);
+        if (map_file_is_foreign(file, error))
                 return MAP_FILE_FOREIGN;
-        }
         r = map_file_set_rights(file, /* is_user= */ true) ? map_file_replace(file, text, n)
                                                            : -EPERM;
-        if (!map_file_set_rights(file, /* is_user= */ false))
-                g_error("cannot take back the rights on files");
+        map_file_take_back_rights(file);
         if (r < 0) {
                 map_file_set_error(file, -r, error);
                 return MAP_FILE_FAILED;
@@ -215,13 +267,12 @@ MapFileResult map_file_write(MapFile *file, const char *text, size_t n, GError *
         return MAP_FILE_WRITTEN;
 }
 
-void map_file_remove(const MapFile *file)
+bool map_file_remove(const MapFile *file)
 {
-        struct stat st;
+        const bool is_ours = map_file_state(file) == MAP_FILE_CURRENT;
 
-        if (!map_file_stat(file, &st) || !map_file_is_ours(file, &st))
-                return;
-        if (map_file_set_rights(file, /* is_user= */ true))
+        if (is_ours && map_file_set_rights(file, /* is_user= */ true))
                 unlinkat(file->place.directory, file->place.name, 0);
-        map_file_set_rights(file, /* is_user= */ false);
+        map_file_take_back_rights(file);
+        return is_ours;
 }

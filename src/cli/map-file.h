@@ -9,7 +9,8 @@
  * the rights of the process's user, as the runtime would. So the file belongs to that user, and
  * links or mounts cannot redirect root.
  *
- * If another program has changed the file, it is not replaced.
+ * If another program has changed the file, it is not replaced. While a MapFile is there, the file
+ * that it has written is locked (flock(2)), so that another clrsym leaves it alone.
  */
 
 #include <glib.h>
@@ -32,11 +33,20 @@ const char *map_file_path(const MapFile *file);
 typedef enum MapFileResult {
         MAP_FILE_WRITTEN,
         MAP_FILE_FAILED,  /* the file is unchanged; a retry may succeed */
-        MAP_FILE_FOREIGN, /* another program has written it */
+        MAP_FILE_FOREIGN, /* another program has written it, or another clrsym keeps it current */
 } MapFileResult;
 
 /* Replaces the file by N bytes of TEXT. Unless it is WRITTEN, ERROR is set. */
 MapFileResult map_file_write(MapFile *file, const char *text, size_t n, GError **error);
 
-/* Removes the file if it is the one that was written last. */
-void map_file_remove(const MapFile *file);
+typedef enum MapFileState {
+        MAP_FILE_CURRENT, /* as it was written last */
+        MAP_FILE_CHANGED, /* another program has changed or replaced it */
+        MAP_FILE_MISSING,
+} MapFileState;
+
+/* The state of a file that was written. */
+MapFileState map_file_state(const MapFile *file);
+
+/* Removes the file if it is the one that was written last; else returns false. */
+bool map_file_remove(const MapFile *file);

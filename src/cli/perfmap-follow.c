@@ -35,6 +35,8 @@
 #define FIRST_PAUSE (20 * G_TIME_SPAN_MILLISECOND)
 /* us between retries to write the file, or to find the daemon. */
 #define RETRY_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
+/* us between two looks whether the file is still there, unchanged. */
+#define CHECK_PAUSE G_TIME_SPAN_SECOND
 
 typedef enum FollowEnd {
         FOLLOW_GOES_ON,
@@ -60,6 +62,7 @@ typedef struct MapFollow {
         bool is_failing;      /* the last write failed, and that was reported */
         gint64 next_write;    /* us of g_get_monotonic_time(): no write before */
         gint64 next_open;     /* the same for a reconnection to the daemon */
+        gint64 next_check;    /* the same for the next look at the file */
 } MapFollow;
 
 static void follow_disconnect(MapFollow *follow)
@@ -205,6 +208,7 @@ static MapFileResult map_follow_put(MapFollow *follow, GError **error)
 static FollowEnd map_follow_write(MapFollow *follow, GError **error)
 {
         const int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        const bool is_missing = map_file_state(follow->file) == MAP_FILE_MISSING;
         g_autoptr(GError) failure = NULL;
         const MapFileResult result = map_follow_put(follow, &failure);
         const gint64 used = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000;
@@ -218,6 +222,9 @@ static FollowEnd map_follow_write(MapFollow *follow, GError **error)
                 message_print("clrsym", "%s: the file is outdated; retrying", failure->message);
         else if (!follow->is_changed && follow->is_failing)
                 message_print("clrsym", "%s is current again", map_file_path(follow->file));
+        else if (!follow->is_changed && is_missing)
+                message_print("clrsym", "another program had removed %s: it is there again",
+                              map_file_path(follow->file));
         follow->is_failing = follow->is_changed;
         follow->next_write =
                 g_get_monotonic_time() +
@@ -228,16 +235,28 @@ static FollowEnd map_follow_write(MapFollow *follow, GError **error)
         return FOLLOW_GOES_ON;
 }
 
-/* ms until the next action; -1: none is due. */
+/* ms until the next action. */
 static int map_follow_timeout(const MapFollow *follow, gint64 now)
 {
-        gint64 next = follow->has_events ? now : G_MAXINT64;
+        gint64 next = follow->has_events ? now : follow->next_check;
 
         if (follow->is_changed)
                 next = MIN(next, follow->next_write);
         if (!follow->watch)
                 next = MIN(next, follow->next_open);
-        return next == G_MAXINT64 ? -1 : (int)(MAX(next - now + 999, 0) / 1000);
+        return (int)(MAX(next - now + 999, 0) / 1000);
+}
+
+/* A file that another program has removed or changed is written again, or leads to an error. */
+static void map_follow_check(MapFollow *follow)
+{
+        const gint64 now = g_get_monotonic_time();
+
+        if (now < follow->next_check)
+                return;
+        follow->next_check = now + CHECK_PAUSE;
+        if (map_file_state(follow->file) != MAP_FILE_CURRENT)
+                follow->is_changed = true;
 }
 
 static FollowEnd map_follow_step(MapFollow *follow, GError **error)
@@ -262,6 +281,7 @@ static FollowEnd map_follow_step(MapFollow *follow, GError **error)
                 map_follow_take_events(follow);
         else if (g_get_monotonic_time() >= follow->next_open)
                 map_follow_reconnect(follow);
+        map_follow_check(follow);
         return follow->is_changed && g_get_monotonic_time() >= follow->next_write
                        ? map_follow_write(follow, error)
                        : FOLLOW_GOES_ON;
@@ -297,7 +317,11 @@ static void map_follow_stop(const MapFollow *follow)
                               map_file_path(follow->file));
                 return;
         }
-        map_file_remove(follow->file);
+        if (!map_file_remove(follow->file)) {
+                message_print("clrsym", "stopped: another program has changed or removed %s",
+                              map_file_path(follow->file));
+                return;
+        }
         message_print("clrsym",
                       "stopped: %s is removed, because it would become outdated (--keep leaves it)",
                       map_file_path(follow->file));

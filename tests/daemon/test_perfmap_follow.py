@@ -249,6 +249,38 @@ def check_foreign(tap, programs, daemon):
             tap.check('another program has changed' in follower.errors(), 'and that is reported', follower.errors())
 
 
+def check_two(tap, programs, daemon):
+    """A second follower leaves the file to the first, who is idle; a file of nobody does not prevent one."""
+    with target() as process:
+        runtime = Runtime(daemon, process.pid)
+        runtime.send(runtime.load(0x1000))
+        with following(programs, daemon, process.pid) as first:
+            first.wait_for_error('is kept current')
+            with following(programs, daemon, process.pid, path=daemon.directory / 'unused') as second:
+                tap.check(second.end() == 1 and f'another clrsym keeps {first.path} current' in second.errors() and
+                          '--force' in second.errors(), 'a second follower ends with an error', second.errors())
+            tap.equal(first.text(), runtime.map(), 'and leaves the file to the first')
+            runtime.send(runtime.load(0x2000))
+            tap.check(first.wait_for_text(runtime.map()), 'who writes it', first.errors())
+            with following(programs, daemon, process.pid, path=daemon.directory / 'unused') as second:
+                tap.check(second.end() == 1 and 'another clrsym keeps' in second.errors(),
+                          'a file that was written again is still of the first', second.errors())
+            first.path.unlink()
+            first.wait_for_error('it is there again')
+            tap.equal(first.text(), runtime.map(), 'a file that somebody removes is written again, without a change of code')
+            with following(programs, daemon, process.pid, '--force', path=daemon.directory / 'unused') as second:
+                second.wait_for_error('is kept current')
+                tap.check(first.end() == 1 and 'another program has changed' in first.errors() and
+                          first.text() == runtime.map(), 'a second one with --force: the first, without a change of code, ends',
+                          first.errors())
+                second.process.kill()
+                second.process.wait()
+            tap.equal(first.text(), runtime.map(), 'a follower that is killed leaves its file')
+            with following(programs, daemon, process.pid) as third:
+                third.wait_for_error('is kept current')
+                tap.equal(third.text(), runtime.map(), 'which does not prevent another')
+
+
 def check_user(tap, programs, daemon):
     """Root writes with the rights of the process's user."""
     if os.geteuid() != 0:
@@ -302,7 +334,7 @@ def check_refused(tap, programs, daemon):
 
 
 def run_tests(tap, programs, directory, _):
-    for check in check_churn, check_restart, check_no_room, check_foreign, check_user, check_refused:
+    for check in check_churn, check_restart, check_no_room, check_foreign, check_two, check_user, check_refused:
         with recorded.Daemon(programs, directory) as daemon:
             check(tap, programs, daemon)
 
