@@ -214,7 +214,7 @@ static bool stack_take_process(StackJob *job, GError **error)
         if (options->is_walked_by_runtime)
                 job->round = stack_round_take(job->pid, error);
         else
-                job->moment = moment_of_process(job->pid, error);
+                job->moment = moment_of_process(job->pid, PROCESS_STOP_COPY_LIMIT, error);
         if (job->moment)
                 stack_keep_code(job);
         if ((job->round || job->moment) && job->attendance)

@@ -50,10 +50,11 @@ typedef struct ProcessStop {
         char *maps;        /* owned: /proc/PID/maps during the stop; NULL: not read */
         gint64 deadline;   /* us of g_get_monotonic_time(), like disk_deadline */
         gint64 disk_deadline;
-        uint64_t begin;  /* ns: time of the first request to stop */
-        int seize_error; /* errno of the first thread that could not be seized; 0: none */
-        pid_t refused;   /* the tid of that thread */
-        bool is_other;   /* it is a 32-bit process */
+        gint64 copy_limit; /* us from the first copy to the last */
+        uint64_t begin;    /* ns: time of the first request to stop */
+        int seize_error;   /* errno of the first thread that could not be seized; 0: none */
+        pid_t refused;     /* the tid of that thread */
+        bool is_other;     /* it is a 32-bit process */
 } ProcessStop;
 
 /* Seizes each new thread, which goes on running. Returns their number. */
@@ -201,8 +202,25 @@ static void thread_copy_stack(MomentThread *thread, pid_t pid, uint8_t *buffer, 
                 thread->stack = g_memdup2(buffer, thread->n_stack);
 }
 
-/* Copies the rest of a deep stack, until our thread's CPU time is END ns. */
-static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
+typedef struct CopyEnd {
+        int64_t deep;    /* ns of our thread's CPU time: end of the copies of deep stacks */
+        gint64 deadline; /* us of g_get_monotonic_time(): end of all copies */
+} CopyEnd;
+
+#define COPY_END_NEVER ((CopyEnd){INT64_MAX, INT64_MAX})
+
+static bool copy_end_is_past(const CopyEnd *end)
+{
+        return g_get_monotonic_time() >= end->deadline;
+}
+
+static bool copy_end_is_past_deep(const CopyEnd *end)
+{
+        return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end->deep || copy_end_is_past(end);
+}
+
+/* Copies the rest of a deep stack, until END. */
+static void thread_copy_rest(MomentThread *thread, pid_t pid, const CopyEnd *end)
 {
         const uint64_t limit = MIN(thread->limit, MOMENT_MAX_DEEP);
         size_t copied;
@@ -213,7 +231,7 @@ static void thread_copy_rest(MomentThread *thread, pid_t pid, int64_t end)
                                      thread->stack + thread->n_stack,
                                      (size_t)MIN(PIECE, limit - thread->n_stack));
                 thread->n_stack += (uint32_t)copied;
-        } while (copied && thread->n_stack < limit && clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
+        } while (copied && thread->n_stack < limit && !copy_end_is_past_deep(end));
         thread->stack = g_realloc(thread->stack, thread->n_stack);
 }
 
@@ -268,10 +286,9 @@ static void moment_copy_stack(const Moment *moment, MomentThread *thread, uint64
         thread_copy_stack(thread, moment->pid, buffer, (size_t)size);
 }
 
-/* Copies the missing parts of deep stacks. LIMIT: ns of CPU time; 0: no limit. */
-static void moment_copy_deep(Moment *moment, int64_t limit)
+/* Copies the missing parts of deep stacks, until END. */
+static void moment_copy_deep(Moment *moment, const CopyEnd *end)
 {
-        const int64_t end = limit ? clock_ns(CLOCK_THREAD_CPUTIME_ID) + limit : INT64_MAX;
         uint64_t n_left = MOMENT_MAX_STACKS;
         guint i;
 
@@ -280,7 +297,7 @@ static void moment_copy_deep(Moment *moment, int64_t limit)
                 const uint64_t n = MIN(thread->limit, MOMENT_MAX_DEEP);
 
                 if (thread->n_stack < moment->max_stack || thread->n_stack >= n || n > n_left ||
-                    clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end)
+                    copy_end_is_past_deep(end))
                         continue;
                 thread_copy_rest(thread, moment->pid, end);
                 n_left -= thread->n_stack;
@@ -321,6 +338,8 @@ static void stop_copy(ProcessStop *stop)
         Moment *moment = stop->moment;
         g_autofree uint8_t *buffer = g_malloc(MOMENT_MAX_STACK);
         g_autoptr(GArray) ranges = NULL;
+        CopyEnd end = {.deadline = g_get_monotonic_time() + stop->copy_limit};
+        unsigned n_left = 0;
         size_t n;
         guint i;
 
@@ -330,10 +349,22 @@ static void stop_copy(ProcessStop *stop)
         for (i = 0; i < stop->threads->len; i++) {
                 const StopThread *thread = &g_array_index(stop->threads, StopThread, i);
 
-                if (thread->state == STOP_STOPPED)
+                if (thread->state != STOP_STOPPED)
+                        continue;
+                if (copy_end_is_past(&end))
+                        n_left++;
+                else
                         stop_copy_one(stop, thread, ranges, buffer);
         }
-        moment_copy_deep(moment, DEEP_LIMIT);
+        end.deep = clock_ns(CLOCK_THREAD_CPUTIME_ID) + DEEP_LIMIT;
+        moment_copy_deep(moment, &end);
+        if (n_left)
+                g_ptr_array_add(moment->notes,
+                                g_strdup_printf("the stacks of %u of %u threads are missing: %d ms "
+                                                "were not enough to copy them, because the machine "
+                                                "is busy; a retry may succeed",
+                                                n_left, stop->threads->len,
+                                                (int)(stop->copy_limit / 1000)));
 }
 
 /*
@@ -477,9 +508,9 @@ static void moment_name_threads(Moment *moment)
         }
 }
 
-Moment *moment_of_process(pid_t pid, GError **error)
+Moment *moment_of_process(pid_t pid, gint64 copy_limit, GError **error)
 {
-        ProcessStop stop = {0};
+        ProcessStop stop = {.copy_limit = copy_limit};
         GThread *thread;
 
         if (!process_stop_check(pid, error))
@@ -539,7 +570,7 @@ Moment *moment_of_debugger(pid_t pid, const char *text, size_t n, GError **error
         for (i = 0; i < moment->threads->len; i++)
                 moment_copy_stack(moment, &g_array_index(moment->threads, MomentThread, i),
                                   /* pointer= */ 0, ranges, buffer);
-        moment_copy_deep(moment, /* limit= */ 0);
+        moment_copy_deep(moment, &COPY_END_NEVER);
         if (maps)
                 moment_take_maps(moment, maps);
         return g_steal_pointer(&moment);

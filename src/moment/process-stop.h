@@ -18,6 +18,8 @@
  */
 #define PROCESS_STOP_DISK_LIMIT (20 * 1000)
 #define PROCESS_STOP_LIMIT      (500 * 1000)
+/* Timeout in us of the copies, from the first to the last. */
+#define PROCESS_STOP_COPY_LIMIT PROCESS_STOP_LIMIT
 /* Maximum of threads of a process. */
 #define PROCESS_STOP_MAX_THREADS 32768u
 
@@ -27,9 +29,10 @@ bool process_stop_check(pid_t pid, GError **error);
 /*
  * Stops process PID of our own pid namespace, and copies its threads. NULL with ERROR set: no such
  * process, no permission (the message gives the reason, and the remedy), or this machine is none
- * of unwind/machine.h. The notes list threads that did not stop in time.
+ * of unwind/machine.h. The notes list threads that did not stop in time, and the number of threads
+ * that are missing because the copies took COPY_LIMIT us (PROCESS_STOP_COPY_LIMIT).
  */
-Moment *moment_of_process(pid_t pid, GError **error);
+Moment *moment_of_process(pid_t pid, gint64 copy_limit, GError **error);
 
 /*
  * Copies the threads of process PID, which a debugger has stopped and listed in TEXT, of N bytes

@@ -229,7 +229,7 @@ START_TEST(test_stop)
 {
         const pid_t pid = child_start();
         GError *error = NULL;
-        Moment *moment = moment_of_process(pid, &error);
+        Moment *moment = moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, &error);
         const MomentThread *thread;
         int status;
 
@@ -253,6 +253,24 @@ START_TEST(test_stop)
 }
 END_TEST
 
+/* Without time for copies, the threads go on, and the reason is given. */
+START_TEST(test_stop_late)
+{
+        const pid_t pid = child_start();
+        GError *error = NULL;
+        int status;
+
+        ck_assert_ptr_null(moment_of_process(pid, /* copy_limit= */ 0, &error));
+        /* A sandbox may not permit the stop. */
+        if (!strstr(error->message, "cannot be stopped"))
+                ck_assert_ptr_nonnull(
+                        strstr(error->message, "the stacks of 1 of 1 threads are missing"));
+        g_error_free(error);
+        ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
+        child_end(pid);
+}
+END_TEST
+
 START_TEST(test_stop_deep)
 {
         const size_t size = 4 * MOMENT_MAX_STACK;
@@ -261,7 +279,7 @@ START_TEST(test_stop_deep)
         Moment *moment;
         size_t i, n = 0;
 
-        moment = moment_of_process(pid, NULL);
+        moment = moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, NULL);
         child_end(pid);
         /* A sandbox may not permit it. */
         if (!moment)
@@ -285,7 +303,7 @@ START_TEST(test_stopped)
         kill(pid, SIGSTOP);
         ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
         ck_assert(WIFSTOPPED(status));
-        moment = moment_of_process(pid, NULL);
+        moment = moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, NULL);
         moment_free(moment);
         kill(pid, SIGCONT);
         ck_assert_int_eq(waitpid(pid, &status, WCONTINUED), pid);
@@ -300,10 +318,10 @@ START_TEST(test_refused)
         GError *error = NULL;
 
         child_end(pid);
-        ck_assert_ptr_null(moment_of_process(pid, &error));
+        ck_assert_ptr_null(moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, &error));
         ck_assert_ptr_nonnull(strstr(error->message, "there is no process"));
         g_clear_error(&error);
-        ck_assert_ptr_null(moment_of_process(getpid(), &error));
+        ck_assert_ptr_null(moment_of_process(getpid(), PROCESS_STOP_COPY_LIMIT, &error));
         ck_assert_ptr_nonnull(strstr(error->message, "is clrsym itself"));
         g_clear_error(&error);
 }
@@ -318,6 +336,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_deep);
         tcase_add_test(tcase, test_full);
         tcase_add_test(tcase, test_stop);
+        tcase_add_test(tcase, test_stop_late);
         tcase_add_test(tcase, test_stop_deep);
         tcase_add_test(tcase, test_stopped);
         tcase_add_test(tcase, test_refused);
