@@ -19,12 +19,14 @@
 #include "record/attendance.h"
 #include "util/fd.h"
 #include "util/message.h"
+#include "util/proc-ns.h"
 #include "util/proc.h"
 #include "util/seconds-text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -313,6 +315,8 @@ static bool stack_run_naming(const StackJob *job, PerfNaming *naming, Options *o
                              GError **error)
 {
         *options = *job->options;
+        /* The pid may be of another namespace than the question's. */
+        options->given &= ~OPTION_BIT(OPTION_PID);
         naming->options = options;
         naming->memory = job->memory;
         if (job->attendance) {
@@ -402,13 +406,44 @@ static bool stack_run(StackJob *job, GError **error)
         return ok;
 }
 
-const char *verb_stack_check(const Options *options)
+/* False: OPTIONS name a core file. They name something. */
+static bool stack_names_process(const Options *options, ProcessName *ret_name)
 {
         guint64 pid;
-        const bool is_core =
-                !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
-        const bool has_wait = options_has(options, OPTION_WAIT);
 
+        if (options_has(options, OPTION_PID)) {
+                *ret_name = options->process;
+                return true;
+        }
+        if (!g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL))
+                return false;
+        *ret_name = (ProcessName){.pid = (int32_t)pid};
+        return true;
+}
+
+static bool text_is_number(const char *text)
+{
+        text += *text == '-' || *text == '+';
+        return *text && !text[strspn(text, "0123456789")];
+}
+
+const char *verb_stack_check(const Options *options)
+{
+        const bool has_pid = options_has(options, OPTION_PID);
+        const bool has_wait = options_has(options, OPTION_WAIT);
+        ProcessName name;
+        bool is_core;
+
+        if (!has_pid && !*options->arguments)
+                return "it needs PID, --pid PID or CORE";
+        if (has_pid && *options->arguments)
+                return "give PID, --pid PID or CORE, one of them";
+        is_core = !stack_names_process(options, &name);
+        if (is_core && text_is_number(*options->arguments) &&
+            !g_file_test(*options->arguments, G_FILE_TEST_EXISTS))
+                return "not a PID: that is a number from 1 to 2147483647";
+        if (options_has(options, OPTION_REGISTERS) && !options_has(options, OPTION_JSON))
+                return "--registers needs --json: the text does not have them";
         if (options->is_walked_by_runtime && is_core)
                 return "a core file has no runtime that could walk stacks: leave out --walk";
         if (options->is_walked_by_runtime && options_has(options, OPTION_DEBUGGER))
@@ -425,12 +460,18 @@ const char *verb_stack_check(const Options *options)
 bool verb_stack(const Options *options, GError **error)
 {
         StackJob stack = {.options = options};
-        guint64 pid = 0;
+        ProcessName name = {0};
         bool ok;
 
-        stack.is_core =
-                !g_ascii_string_to_unsigned(*options->arguments, 10, 1, G_MAXINT32, &pid, NULL);
-        stack.pid = (pid_t)pid;
+        stack.is_core = !stack_names_process(options, &name);
+        stack.pid = name.pid;
+        if (name.has_pid_ns && !proc_host_pid(name.pid_ns, name.pid, &stack.pid)) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "there is no process %" G_GUINT64_FORMAT
+                            ":%d, or it cannot be seen from here",
+                            (guint64)name.pid_ns, (int)name.pid);
+                return false;
+        }
         stack.is_debugged = !stack.is_core && options_has(options, OPTION_DEBUGGER);
         ok = stack_run(&stack, error);
         async_chains_free(stack.chains);

@@ -107,6 +107,7 @@ static const OptionText PERFMAP_TEXTS[] = {
         {0},
 };
 static const OptionText STACK_TEXTS[] = {
+        {OPTION_PID, "PID", "the process, as the argument PID (in a pid namespace: PIDNS:PID)"},
         {OPTION_ALL, NULL,
          "print each thread and frame; else equal stacks and recursions are folded"},
         {OPTION_VERBOSE, NULL, "report on stderr how long the process was stopped"},
@@ -193,12 +194,11 @@ static const Verb VERBS[] = {
          .help = "name the frames of a recording; print it, or write a flame graph or profile"},
         {.name = "stack",
          .run = verb_stack,
-         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(ALL) | BIT(STYLE) |
-                         BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) | BIT(STACKS) |
-                         BIT(WALK) | BIT(WAIT) | LINE_OPTIONS,
+         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON) | BIT(PID) | BIT(ALL) |
+                         BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(REGISTERS) | BIT(DEBUGGER) |
+                         BIT(STACKS) | BIT(WALK) | BIT(WAIT) | LINE_OPTIONS,
                  STACK_TEXTS},
-         .arguments = "PID|CORE",
-         .min_arguments = 1,
+         .arguments = "[PID|CORE]",
          .max_arguments = 1,
          .reads_arguments = true,
          .check = verb_stack_check,

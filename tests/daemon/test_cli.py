@@ -285,7 +285,10 @@ def check_usage(tap, programs):
                       ['history'], ['history', '0x1', 'zz'], ['versions'], ['versions', 'M', '--il-version', 'x'],
                       ['dump'], ['dump', 'a', 'b'], ['dump', 'a', '--all'], ['save'],
                       ['save', '--trace', 'x'], ['save', '-o', 'x'], ['perfmap', '--names=short'],
-                      ['modules', '--at', '5', '--all'], ['--version', 'x']):
+                      ['modules', '--at', '5', '--all'], ['--version', 'x'],
+                      ['stack'], ['stack', '-p', '1', '1'], ['stack', '-p', '0'], ['stack', '0'],
+                      ['stack', '99999999999'], ['stack', '--', '-1'], ['stack', '1', '--registers'],
+                      ['stack', '1', '2']):
         done = programs.run([programs.clrsym, *arguments], text='')
         tap.check(done.returncode == 2 and not done.stdout and done.stderr and
                   (not arguments or done.stderr.startswith('clrsym: ') and

@@ -393,6 +393,10 @@ def test_refusals(tap, place):
     try:
         code, output, errors = stack(place, child.pid)
         tap.check(code == 0 and 'nanosleep' in output and 'is not a .NET process' in errors, 'a native program', output, errors)
+        namespace = os.stat('/proc/self/ns/pid').st_ino
+        for pid in child.pid, f'{namespace}:{child.pid}':
+            code, output, errors = stack(place, '-p', pid)
+            tap.check(code == 0 and 'nanosleep' in output, 'the same by -p', output, errors)
         with live.child([sys.executable, '-c', TRACE, child.pid], stdout=subprocess.PIPE, text=True) as tracer:
             tap.equal(tracer.stdout.readline(), '0\n', 'a tracer has it')
             code, output, errors = stack(place, child.pid)
