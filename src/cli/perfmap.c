@@ -302,5 +302,7 @@ const char *verb_perfmap_check(const Options *options)
                : options_has(options, OPTION_TRACE) ? "--follow is about a program that runs: no "
                                                       "--trace"
                : options_has(options, OPTION_JSON)  ? "--follow writes a perf map: no --json"
-                                                    : NULL;
+               : options->output && g_str_equal(options->output, "-")
+                       ? "--follow replaces a file again and again: no --output -"
+                       : NULL;
 }

@@ -98,13 +98,18 @@ def ignore_limit():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
+def limit_size():
+    ignore_limit()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
 @contextlib.contextmanager
-def following(programs, daemon, pid, *options, path=None):
+def following(programs, daemon, pid, *options, path=None, prepare=ignore_limit):
     path = pathlib.Path(path or f'/tmp/perf-{pid}.map')
     with tempfile.NamedTemporaryFile(dir=daemon.directory) as errors:
         try:
             with live.child([programs.clrsym, 'perfmap', *daemon.source, '--follow', '-p', pid, *options], stdout=errors,
-                            stderr=errors, env=programs.environment, preexec_fn=ignore_limit) as process:
+                            stderr=errors, env=programs.environment, preexec_fn=prepare) as process:
                 yield Follower(process, pathlib.Path(errors.name), path)
         finally:
             path.unlink(missing_ok=True)
@@ -217,6 +222,9 @@ def check_no_room(tap, programs, daemon):
             follower.wait_for_error('is current again')
             tap.equal(follower.errors().count('the file is outdated'), 1, 'each is reported once')
             tap.equal([entry.name for entry in daemon.directory.glob('.map*')], [], 'nothing else is left there')
+        with following(programs, daemon, process.pid, '-o', path, path=path, prepare=limit_size) as follower:
+            tap.check(follower.end() == 1 and f'cannot write {path}' in follower.errors() and follower.text() is None,
+                      'no room for the first map: that is an error', follower.errors())
 
 
 def check_foreign(tap, programs, daemon):
@@ -318,7 +326,7 @@ def check_refused(tap, programs, daemon):
         done = programs.run([programs.clrsym, 'perfmap', *daemon.source, *options])
         return done.returncode, done.stderr
 
-    for options, text in ((['--follow', '--at', 'now'], 'no --at'), (['--follow', '--json'], 'no --json'),
+    for options, text in ((['--follow', '--at', 'now'], 'no --at'), (['--follow', '--json'], 'no --json'), (['--follow', '-o', '-'], 'no --output -'),
                           (['--force'], 'need --follow'), (['--keep'], 'need --follow')):
         code, errors = run(*options)
         tap.check(code == 2 and text in errors, f'{options}: {text}', errors)
