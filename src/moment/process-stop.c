@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -397,6 +398,10 @@ static gpointer stop_run(gpointer data)
 {
         ProcessStop *stop = data;
 
+        /* With a low priority (nice(1)), this thread would get the CPU late, while the process is
+         * stopped. Without the permission, the priority stays. */
+        if (getpriority(PRIO_PROCESS, 0) > 0)
+                setpriority(PRIO_PROCESS, 0, 0);
         while (stop_seize(stop) > 0)
                 ;
         if (stop->seize_error || !stop->threads->len)
