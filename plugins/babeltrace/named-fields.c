@@ -24,20 +24,15 @@ static const char *const NAME_MEMBERS[_NAME_MEMBER_MAX] = {
         [NAME_SRC] = "src",
 };
 
-static bool class_is_address(const bt_field_class *class)
+static bool class_is_integer(const bt_field_class *class)
 {
-        return bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER;
+        return bt_field_class_type_is(bt_field_class_get_type(class), BT_FIELD_CLASS_TYPE_INTEGER);
 }
 
 static bool class_is_sequence(const bt_field_class *class)
 {
         return bt_field_class_type_is(bt_field_class_get_type(class), BT_FIELD_CLASS_TYPE_ARRAY) &&
-               class_is_address(bt_field_class_array_borrow_element_field_class_const(class));
-}
-
-static bool class_is_integer(const bt_field_class *class)
-{
-        return bt_field_class_type_is(bt_field_class_get_type(class), BT_FIELD_CLASS_TYPE_INTEGER);
+               class_is_integer(bt_field_class_array_borrow_element_field_class_const(class));
 }
 
 /* Takes over MEMBER. */
@@ -65,14 +60,15 @@ static bt_field_class *name_class_new(bt_trace_class *trace_class)
         return structure;
 }
 
-static bool fields_are_named(const NamedFieldsSettings *settings, const char *name)
+/* Returns NAME as the settings have it; NULL: no field with addresses. */
+static const char *settings_find_name(const NamedFieldsSettings *settings, const char *name)
 {
         guint i;
 
         for (i = 0; i < settings->fields->len; i++)
                 if (!strcmp(settings->fields->pdata[i], name))
-                        return true;
-        return false;
+                        return settings->fields->pdata[i];
+        return NULL;
 }
 
 static bool fields_append(NamedFields *fields, const NamedFieldsSettings *settings, uint64_t mip,
@@ -129,16 +125,20 @@ bool named_fields_init(NamedFields *fields, const NamedFieldsSettings *settings,
                         bt_field_class_structure_borrow_member_by_index_const(original, i);
                 const bt_field_class *class =
                         bt_field_class_structure_member_borrow_field_class_const(member);
-                const char *name = bt_field_class_structure_member_get_name(member);
+                const char *name = bt_field_class_structure_member_get_name(member), *own;
 
                 if (class_is_integer(class))
                         fields_find_process(fields, name, i);
-                if (!fields_are_named(settings, name) ||
-                    !(class_is_address(class) || class_is_sequence(class)))
+                own = settings_find_name(settings, name);
+                if (!own)
                         continue;
+                if (!class_is_integer(class) && !class_is_sequence(class)) {
+                        fields->misfit = own;
+                        continue;
+                }
                 if (!fields_append(fields, settings, mip, trace_class, copy, name,
                                    (NamedMember){.from = i,
-                                                 .is_sequence = !class_is_address(class),
+                                                 .is_sequence = !class_is_integer(class),
                                                  .has_markers = !strcmp(name, PERF_CHAIN)}))
                         return false;
         }

@@ -35,6 +35,8 @@ typedef struct NamedFields {
         GArray *members;                /* owned, of NamedMember; NULL: no such structure */
         uint64_t pids[_PID_MEMBER_MAX]; /* indexes of members; NO_MEMBER: none */
         uint64_t pid_ns;                /* index of a member; NO_MEMBER: none */
+        /* Borrowed of the settings: a member of this name has no addresses; NULL: none. */
+        const char *misfit;
 } NamedFields;
 
 /*

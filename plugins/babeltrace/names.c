@@ -33,6 +33,8 @@ static const Param PARAMS[] = {
 /* Notes, printed once, about events without names. */
 typedef enum NamesNote {
         NAMES_NOTE_PROCESS,
+        NAMES_NOTE_PID,
+        NAMES_NOTE_TYPE,
         NAMES_NOTE_CLOCK,
         NAMES_NOTE_LONG,
         _NAMES_NOTE_MAX,
@@ -41,6 +43,10 @@ typedef enum NamesNote {
 static const char *const NOTES[_NAMES_NOTE_MAX] = {
         [NAMES_NOTE_PROCESS] = "events have addresses and no process: record the context vpid, too "
                                "(lttng add-context -u -t vpid)",
+        [NAMES_NOTE_PID] = "a process id is not in the range 0 to 2147483647: events with such a "
+                           "process id have no names",
+        [NAMES_NOTE_TYPE] = "a field of this name is neither an integer nor an array of integers, "
+                            "so its events have no names for it: give other `fields`",
         [NAMES_NOTE_CLOCK] =
                 "a trace does not say that its clock is CLOCK_MONOTONIC, so its events "
                 "have no names: if the clock is that (perf record -k mono), add the "
@@ -162,28 +168,34 @@ void names_finalize(bt_self_component_filter *self)
         names_free(bt_self_component_get_data(bt_self_component_filter_as_self_component(self)));
 }
 
-static void names_note(Names *names, NamesNote note)
+/* FIELD: the name of the field that the note is about, or NULL. */
+static void names_note(Names *names, NamesNote note, const char *field)
 {
         if (!names->is_noted[note])
-                fprintf(stderr, "clrsym: filter.clrsym.names: %s\n", NOTES[note]);
+                fprintf(stderr, "clrsym: filter.clrsym.names: %s%s%s\n", field ? field : "",
+                        field ? ": " : "", NOTES[note]);
         names->is_noted[note] = true;
 }
 
-static uint64_t member_value(const bt_field *structure, uint64_t number)
+static uint64_t integer_value(const bt_field *field)
 {
-        const bt_field *field =
-                bt_field_structure_borrow_member_field_by_index_const(structure, number);
-
         return bt_field_class_type_is(bt_field_get_class_type(field),
                                       BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)
                        ? bt_field_integer_unsigned_get_value(field)
                        : (uint64_t)bt_field_integer_signed_get_value(field);
 }
 
-/* False: no field identifies the process. */
+static uint64_t member_value(const bt_field *structure, uint64_t number)
+{
+        return integer_value(
+                bt_field_structure_borrow_member_field_by_index_const(structure, number));
+}
+
+/* False: no field identifies the process. Sets a pid of -1 if the field's value is no pid. */
 static bool event_find_process(const EventCopy *event, clrsym_query *query)
 {
         unsigned kind;
+        uint64_t pid;
         size_t i;
 
         for (kind = 0; kind < _PID_MEMBER_MAX; kind++)
@@ -192,7 +204,8 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
 
                         if (!event->originals[i] || fields->pids[kind] == NO_MEMBER)
                                 continue;
-                        query->pid = (int32_t)member_value(event->originals[i], fields->pids[kind]);
+                        pid = member_value(event->originals[i], fields->pids[kind]);
+                        query->pid = pid > INT32_MAX ? -1 : (int32_t)pid;
                         /* The vpid is a pid in that namespace. */
                         if (kind == PID_MEMBER_VPID && fields->pid_ns != NO_MEMBER) {
                                 query->has_pid_ns = true;
@@ -200,7 +213,7 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
                         }
                         return true;
                 }
-        query->pid = (int32_t)event->stream->pid;
+        query->pid = event->stream->pid > INT32_MAX ? -1 : (int32_t)event->stream->pid;
         return event->stream->pid >= 0;
 }
 
@@ -232,12 +245,12 @@ static bool iterator_name_sequence(NamesIterator *iterator, const bt_field *addr
         uint64_t i, next = 0;
 
         if (n > n_named)
-                names_note(iterator->names, NAMES_NOTE_LONG);
+                names_note(iterator->names, NAMES_NOTE_LONG, /* field= */ NULL);
         if (bt_field_array_dynamic_set_length(names, n_named) !=
             BT_FIELD_DYNAMIC_ARRAY_SET_LENGTH_STATUS_OK)
                 return false;
         for (i = 0; i < n_named; i++)
-                words[i] = bt_field_integer_unsigned_get_value(
+                words[i] = integer_value(
                         bt_field_array_borrow_element_field_by_index_const(addresses, i));
         while (next < n_named) {
                 const bool is_there = chain_next(&chain, &link);
@@ -285,7 +298,7 @@ static bool iterator_name_root(NamesIterator *iterator, const NamedFields *field
                                 return false;
                         continue;
                 }
-                question.ip = bt_field_integer_unsigned_get_value(from);
+                question.ip = integer_value(from);
                 if (query)
                         query->address = question.ip;
                 if (!names_batch_add(&iterator->batch, to, &question))
@@ -301,15 +314,22 @@ static bool iterator_on_event(void *data, const EventCopy *event)
         bool is_known, has_fields = false;
         size_t i;
 
-        for (i = 0; i < EVENT_N_ROOTS; i++)
-                has_fields |= event->originals[i] && event->fields[i]->members->len;
+        for (i = 0; i < EVENT_N_ROOTS; i++) {
+                if (!event->originals[i])
+                        continue;
+                has_fields |= event->fields[i]->members->len > 0;
+                if (event->fields[i]->misfit)
+                        names_note(iterator->names, NAMES_NOTE_TYPE, event->fields[i]->misfit);
+        }
         if (!has_fields)
                 return true;
         is_known = event_find_process(event, &query);
         if (!is_known)
-                names_note(iterator->names, NAMES_NOTE_PROCESS);
+                names_note(iterator->names, NAMES_NOTE_PROCESS, /* field= */ NULL);
+        else if (query.pid < 0)
+                names_note(iterator->names, NAMES_NOTE_PID, /* field= */ NULL);
         else if (!event_find_time(event, &query))
-                names_note(iterator->names, NAMES_NOTE_CLOCK);
+                names_note(iterator->names, NAMES_NOTE_CLOCK, /* field= */ NULL);
         for (i = 0; i < EVENT_N_ROOTS; i++)
                 if (event->originals[i] &&
                     !iterator_name_root(iterator, event->fields[i], event->originals[i],

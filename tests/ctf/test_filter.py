@@ -48,9 +48,13 @@ stream {{ id = 0;
 event {{ id = 0; name = "sample"; stream_id = 0;
     fields := struct {{ {u32} _perf_callchain_size; {x64} _perf_callchain[_perf_callchain_size]; }}; }};
 '''
-PROCESS = f'{integer(32, signed="true")} _vpid; {integer(64)} _pid_ns;'
-ADDRESSES = f'{integer(64, 16)} _ip; {integer(32)} __callstack_user_length; ' \
-            f'{integer(64, 16)} _callstack_user[__callstack_user_length];'
+PIDS = {'i': integer(32, signed='true'), 'Q': integer(64)}  # the pid's format of struct, and its declaration
+
+
+def context(has_process, pid, signed):
+    process = f'{PIDS[pid]} _vpid; {integer(64)} _pid_ns; string {{ encoding = UTF8; }} _procname; ' if has_process else ''
+    return process + f'{integer(64, 16, signed)} _ip; {integer(32)} __callstack_user_length; ' \
+                     f'{integer(64, 16, signed)} _callstack_user[__callstack_user_length];'
 
 
 class Sample:
@@ -65,20 +69,20 @@ class Sample:
     def perf_chain(self):
         return [*([KERNEL, *self.kernel] if self.kernel else []), USER, *self.user]
 
-    def bytes(self, has_process=True):
+    def bytes(self, has_process=True, pid='i'):
         chain = self.perf_chain()
         return b''.join((struct.pack('<HQ', 0, self.time),
-                         struct.pack('<iQ', self.pid, self.pid_ns) if has_process else b'',
+                         struct.pack(f'<{pid}Q', self.pid, self.pid_ns) + b'app\0' if has_process else b'',
                          struct.pack(f'<QI{len(self.user)}Q', self.ip, len(self.user), *self.user),
                          struct.pack(f'<I{len(chain)}Q', len(chain), *chain)))
 
 
-def write(directory, samples, clock='monotonic', has_process=True):
+def write(directory, samples, clock='monotonic', has_process=True, pid='i', signed='false'):
     directory.mkdir(parents=True)
     (directory / 'metadata').write_text(METADATA.format(
         u16=integer(16), u32=integer(32), u64=integer(64), x64=integer(64, 16), time=integer(64, clock=clock), clock=clock,
-        offset=CLOCK_OFFSET, context=(PROCESS if has_process else '') + ADDRESSES))
-    events = b''.join(sample.bytes(has_process) for sample in samples)
+        offset=CLOCK_OFFSET, context=context(has_process, pid, signed)))
+    events = b''.join(sample.bytes(has_process, pid) for sample in samples)
     size = 8 * (40 + len(events))
     (directory / 'stream').write_bytes(struct.pack('<IIQQQQ', 0xC1FC1FC1, 0, samples[0].time, samples[-1].time, size, size) +
                                        events)
@@ -262,6 +266,29 @@ def check_refused(tap, programs, directory, samples, snapshot):
     tap.check(result.returncode == 0 and 'too many addresses' in result.stderr, 'a long sequence', result.stderr[-500:])
 
 
+def check_types(tap, programs, directory, samples, snapshot):
+    """Pids and addresses of other types, and what cannot be one."""
+    few, source = samples[len(samples) // 2:][:20], names(snapshot=str(snapshot))
+
+    def read(what, samples, *options, **types):
+        result = graph(programs, write(directory / what, samples, **types), *source[:-1], ','.join((source[-1], *options)))
+        return [func for line in result.stdout.splitlines() for _, func, _ in NAME.findall(line)], result.stderr
+
+    want, _ = read('plain', few)
+    tap.check(any(want) and read('wide', few, pid='Q') == (want, ''), 'a pid of 64 bits')
+    tap.check(read('signed', few, signed='true') == (want, ''), 'signed addresses')
+    for sample in few:
+        sample.pid |= 1 << 32
+    got, errors = read('no-pid', few, pid='Q')
+    tap.check(len(got) == len(want) and not any(got) and errors.count('a process id is not in the range') == 1,
+              'no name for a number that is no pid, and the reason', got[:5], errors)
+    for sample in few:
+        sample.pid &= 0xffffffff
+    got, errors = read('no-address', few, params(fields=['procname', 'ip']))
+    tap.check(any(got) and errors.count('procname: a field of this name is neither an integer nor') == 1,
+              'a field that has no addresses, and the reason', errors)
+
+
 def check_restart(tap, programs, daemon, path, trace, lines):
     """The daemon ends and starts again while a graph runs. babeltrace2 cannot go on while nobody reads its output."""
     options = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=programs.environment)
@@ -310,6 +337,7 @@ def run(tap, programs, directory, _):
     if lines:
         check_restart(tap, programs, daemon, paths[RECORDING], trace, lines)
     check_refused(tap, programs, directory, samples, snapshot)
+    check_types(tap, programs, directory / 'types', samples, snapshot)
 
 
 if __name__ == '__main__':
