@@ -162,7 +162,14 @@ static gboolean server_on_wake(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* The tracker may have changed: waiting clients are answered soon, not after every batch. */
+/* Waiting clients are answered soon, not after every change of the tracker. */
+static void server_wake_waiting(Server *server)
+{
+        if (!server->wake && server->clients->len)
+                server->wake = g_timeout_add(1, server_on_wake, server);
+}
+
+/* The tracker may have changed. */
 static void server_wake_clients(void *data)
 {
         Server *server = data;
@@ -170,8 +177,7 @@ static void server_wake_clients(void *data)
         epoch_store_note(server->epochs, tracker_last_epoch(server->tracker));
         rundown_requester_wake(server->requester);
         process_watch_wake(server->processes);
-        if (!server->wake && server->clients->len)
-                server->wake = g_timeout_add(1, server_on_wake, server);
+        server_wake_waiting(server);
 }
 
 static void server_client_waits(void *data, const QueryWait *wait)
@@ -682,6 +688,7 @@ static void server_process_ended(void *data, uint64_t serial, uint64_t time)
                 journal_end_process(server->journal, serial, time);
         else
                 tracker_end_process(server->tracker, serial, time);
+        server_wake_waiting(server);
 }
 
 static void server_process_found(void *data, uint64_t serial, const char *command)

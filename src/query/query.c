@@ -273,7 +273,7 @@ bool query_wait_is_over(const QueryWait *wait, const Tracker *tracker)
                 return false;
         process = tracker_process_of(tracker, &wait->key, wait->uid);
         return !process || process->serial != wait->serial ||
-               process_horizon(process) >= wait->time;
+               process_horizon(process) >= wait->time || process_is_closed(process);
 }
 
 /* Moves the reply to OUT, without a copy if OUT is empty. */

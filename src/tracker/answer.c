@@ -251,13 +251,20 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
         return CONFIDENCE_EXACT;
 }
 
+/* True if events that have not arrived yet may change an answer about TIME. */
+static bool process_is_late(const Process *process, uint64_t time, uint64_t horizon)
+{
+        return time > horizon && !process_is_closed(process);
+}
+
 /* If a body was alive at the end of its process, no event unloads it, but it ended then. */
 static void answer_after_exit(const Process *process, uint64_t time, Answer *answer)
 {
         answer->nearest = answer->body;
         answer->distance = -(int64_t)(time - process_body_end(process, answer->body));
         answer->body = NULL;
-        answer->status = time > answer->horizon ? ANSWER_PENDING : ANSWER_UNLOADED;
+        answer->status =
+                process_is_late(process, time, answer->horizon) ? ANSWER_PENDING : ANSWER_UNLOADED;
         answer->confidence =
                 process_has_gap(process, process->exit, time) ? CONFIDENCE_GAP : CONFIDENCE_EXACT;
 }
@@ -267,7 +274,7 @@ static void answer_at(const Found *found, const Process *process, const Question
                       Answer *answer)
 {
         uint64_t time = question->time;
-        bool is_late = time > answer->horizon;
+        bool is_late = process_is_late(process, time, answer->horizon);
         Body *before, *after;
 
         if (answer->body && process_is_over_at(process, time)) {
@@ -295,6 +302,9 @@ static void answer_at(const Found *found, const Process *process, const Question
         }
         if (is_late)
                 answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
+        /* A process that is killed loses its last events. */
+        else if (time > answer->horizon && process->exit > answer->horizon)
+                answer->confidence = CONFIDENCE_GAP;
 }
 
 /* The process runs, and its sessions have ended: its later events are and stay unknown. */
@@ -354,7 +364,9 @@ uint64_t answer_wait_time(const Question *question, const Answer *answer)
 {
         if (!question->has_time)
                 return answer->is_early ? question->asked : 0;
-        return question->time > answer->horizon ? question->time : 0;
+        if (!answer->process || !process_is_late(answer->process, question->time, answer->horizon))
+                return 0;
+        return question->time;
 }
 
 /* True if the question's process, which the tracker does not know, is running here. */

@@ -525,18 +525,24 @@ uint64_t process_horizon(const Process *process)
         return open == UINT64_MAX ? ended : open;
 }
 
-bool process_is_open(const Process *process)
+bool process_has_open_trace(const Process *process)
 {
+        bool has_ended = true;
         guint i;
 
-        for (i = 0; i < process->traces->len && process->exit == BODY_FOREVER; i++) {
-                bool has_ended;
-
+        for (i = 0; has_ended && i < process->traces->len; i++)
                 trace_horizon(process->traces->pdata[i], &has_ended);
-                if (!has_ended)
-                        return true;
-        }
-        return false;
+        return !has_ended;
+}
+
+bool process_is_open(const Process *process)
+{
+        return process->exit == BODY_FOREVER && process_has_open_trace(process);
+}
+
+bool process_is_closed(const Process *process)
+{
+        return process->exit != BODY_FOREVER && !process_has_open_trace(process);
 }
 
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)

@@ -166,8 +166,12 @@ void process_add_rundown(Process *process, const Rundown *rundown);
 
 /* The time up to which all streams with events of the process have arrived. */
 uint64_t process_horizon(const Process *process);
+/* True if a session that can have events of the process has not ended. */
+bool process_has_open_trace(const Process *process);
 /* True if neither the process nor all of its sessions have ended: more events can come. */
 bool process_is_open(const Process *process);
+/* True if both the process and all of its sessions have ended: no more events can come. */
+bool process_is_closed(const Process *process);
 /* The process has ended by TIME. */
 void process_end(Process *process, uint64_t time);
 /* ns. Real runtimes emitted events for up to 12 ms after their exit unload. */

@@ -31,12 +31,7 @@ static bool process_is_over(const Tracker *tracker, const Process *process)
 /* True if feeders have closed all streams that can have events of the process. */
 static bool process_is_recorded(const Process *process)
 {
-        bool has_ended = process->traces->len > 0;
-        guint i;
-
-        for (i = 0; has_ended && i < process->traces->len; i++)
-                trace_horizon(process->traces->pdata[i], &has_ended);
-        return has_ended;
+        return process->traces->len > 0 && !process_has_open_trace(process);
 }
 
 ProcessLife tracker_process_life(const Tracker *tracker, const Process *process)

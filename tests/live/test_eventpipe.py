@@ -170,6 +170,9 @@ def test_deaths(tap, feed, command, directory):
         _, workers = holder_of(program.pid)
         program.process.kill()
         program.process.wait()
+        # While its events may still come, a question waits; then the answer is final.
+        tap.equal(nothing(feed, program, time.clock_gettime_ns(time.CLOCK_MONOTONIC)), 'gap',
+                  'target killed: its last events are lost, and a waiting question gets to know it')
         live.wait_for('the end of its worker', lambda: not any(
             pathlib.Path(f'/proc/{worker}').exists() for worker in workers))
         tap.check(not feed.rows('attach', '--list'), 'target killed: its worker has ended')

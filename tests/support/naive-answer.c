@@ -77,7 +77,10 @@ static Confidence nothing_confidence(const World *w, const Naive *naive, const N
 static void expect_at(const World *w, const Question *question, uint64_t whole_since, Expected *e)
 {
         uint64_t time = question->time;
-        bool is_late = time > naive_horizon(w, e->naive);
+        bool is_open;
+        const uint64_t horizon = naive_horizon(w, e->naive, &is_open);
+        /* No more events come of a process that has ended, with its sessions. */
+        const bool is_late = time > horizon && (is_open || e->naive->exit == BODY_FOREVER);
         const NaiveBody *before, *after;
         guint i;
 
@@ -113,6 +116,8 @@ static void expect_at(const World *w, const Question *question, uint64_t whole_s
         }
         if (is_late)
                 e->confidence = MAX(e->confidence, CONFIDENCE_PROVISIONAL);
+        else if (time > horizon && e->naive->exit > horizon)
+                e->confidence = CONFIDENCE_GAP;
 }
 
 static void expect_newest(const World *w, const Question *question, uint64_t whole_since,

@@ -193,8 +193,11 @@ bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end
         return naive->refused_since <= end;
 }
 
-/* The time up to which all streams of its traces were received, except traces that have ended. */
-uint64_t naive_horizon(const World *w, const Naive *naive)
+/*
+ * The time up to which all streams of its traces were received, except traces that have ended.
+ * RET_IS_OPEN, unless NULL: not all of them have.
+ */
+uint64_t naive_horizon(const World *w, const Naive *naive, bool *ret_is_open)
 {
         uint64_t least = UINT64_MAX, most_ended = 0;
         unsigned trace, i;
@@ -219,6 +222,8 @@ uint64_t naive_horizon(const World *w, const Naive *naive)
                 else
                         least = MIN(least, open);
         }
+        if (ret_is_open)
+                *ret_is_open = least != UINT64_MAX;
         return least == UINT64_MAX ? most_ended : least;
 }
 

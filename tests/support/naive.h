@@ -108,7 +108,7 @@ void naive_free(gpointer naive);
 Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time);
 Naive *naive_newest_life(const World *w, ProcessKey key);
 Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time);
-uint64_t naive_horizon(const World *w, const Naive *naive);
+uint64_t naive_horizon(const World *w, const Naive *naive, bool *ret_is_open);
 unsigned naive_module(Naive *naive, uint64_t id, uint64_t time);
 void naive_load(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);
 void naive_sighting(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);

@@ -261,6 +261,14 @@ static void run_quiet(const Script *script, TrackerStream *stream, uint64_t time
         tracker_apply_quiet(script->tracker, streams, (int64_t)time);
 }
 
+/* The host has found that the tracker's first process has ended. */
+static void run_ended(const Script *script, uint64_t time)
+{
+        const Process *process = tracker_processes(script->tracker)->pdata[0];
+
+        ck_assert(tracker_end_process(script->tracker, process->serial, time));
+}
+
 static void run_line(Script *script, char **words)
 {
         unsigned n = 0;
@@ -281,6 +289,8 @@ static void run_line(Script *script, char **words)
                 run_process_gap(script, words + 1);
         else if (!strcmp(*words, "started"))
                 started = number(script, words[1]);
+        else if (!strcmp(*words, "ended"))
+                run_ended(script, number(script, words[1]));
         else if (!strcmp(*words, "progress"))
                 tracker_apply_progress(script->tracker, stream, number(script, words[1]));
         else if (!strcmp(*words, "quiet"))

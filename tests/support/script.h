@@ -8,6 +8,7 @@
  *                                    given; fields left out are 0 or empty. Short names: id start
  *                                    size rejit flags module name ns token; pid pid_ns tid.
  *   started TIME                     when the program was started that has the pids now
+ *   ended TIME                       the host's first process has ended
  *   owner PID UID START              the host's program with that pid; UID 0: there is none
  *   gap BEGIN END COUNT              events lost
  *   process-gap [pid=P] BEGIN END    a process gap is reported; END -: it goes on

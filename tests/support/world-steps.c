@@ -362,7 +362,8 @@ static uint64_t pick_time(World *w, const Naive *naive)
         case 2:
                 return naive ? naive->begin - 2 + world_below(w, 4) : 1;
         case 3:
-                return naive ? naive_horizon(w, naive) + world_below(w, 3) : 1;
+                return naive ? naive_horizon(w, naive, /* ret_is_open= */ NULL) + world_below(w, 3)
+                             : 1;
         case 4:
         case 5:
                 if (body)

@@ -245,6 +245,32 @@ static const char *const SCRIPTS[] = {
         "1: close\n"
         "? 0x1000 40 = ok A\n",
 
+        /* Killed: when its session has ended, too, no event can come. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 20\n"
+        "ended 40\n"
+        "? 0x1000 30 = ok A provisional\n"
+        "? 0x2000 30 = pending provisional\n"
+        "? 0x2000 50 = pending provisional\n"
+        "close\n"
+        "? 0x1000 20 = ok A\n"
+        "? 0x1000 21 = ok A gap\n"
+        "? 0x2000 20 = no-method\n"
+        "? 0x2000 21 = no-method gap\n"
+        "? 0x2000 50 = no-method gap\n"
+        "? 0x1000 2000000000 = unloaded A gap\n",
+
+        /* The same, but the runtime's end came: nothing is lost. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "20 AppDomainUnload_V1\n"
+        "? 0x2000 30 = pending provisional\n"
+        "close\n"
+        "? 0x2000 30 = no-method\n"
+        "? 0x1000 21 = ok A\n"
+        "? 0x1000 2000000000 = unloaded A\n",
+
         /* The pid goes to another program. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
