@@ -18,6 +18,7 @@ import recorded  # noqa: E402
 import test_written  # noqa: E402
 import written  # noqa: E402
 
+EXAMPLE = TESTS.parent / 'python/examples/slow_syscalls.py'
 FILTER = 'filter.clrsym.names'
 N_SEEDS = 16 if recorded.IS_FULL else 8
 RECORDING = 'perf'
@@ -52,9 +53,12 @@ PIDS = {'i': integer(32, signed='true'), 'Q': integer(64)}  # the pid's format o
 
 
 def context(has_process, pid, signed):
-    process = f'{PIDS[pid]} _vpid; {integer(64)} _pid_ns; string {{ encoding = UTF8; }} _procname; ' if has_process else ''
+    process = f'{PIDS[pid]} _vpid; {integer(64)} _pid_ns; {PIDS["i"]} _vtid; string {{ encoding = UTF8; }} _procname; ' if has_process else ''
     return process + f'{integer(64, 16, signed)} _ip; {integer(32)} __callstack_user_length; ' \
                      f'{integer(64, 16, signed)} _callstack_user[__callstack_user_length];'
+
+
+SYSCALLS = 'syscall_entry_read', 'syscall_exit_read', 'syscall_entry_write', 'syscall_exit_write'
 
 
 class Sample:
@@ -69,12 +73,13 @@ class Sample:
     def perf_chain(self):
         return [*([KERNEL, *self.kernel] if self.kernel else []), USER, *self.user]
 
-    def bytes(self, has_process=True, pid='i'):
+    def context(self, has_process=True, pid='i', tid=0):
+        return (struct.pack(f'<{pid}Qi', self.pid, self.pid_ns, tid) + b'app\0' if has_process else b'') + \
+            struct.pack(f'<QI{len(self.user)}Q', self.ip, len(self.user), *self.user)
+
+    def bytes(self, *process):
         chain = self.perf_chain()
-        return b''.join((struct.pack('<HQ', 0, self.time),
-                         struct.pack(f'<{pid}Q', self.pid, self.pid_ns) + b'app\0' if has_process else b'',
-                         struct.pack(f'<QI{len(self.user)}Q', self.ip, len(self.user), *self.user),
-                         struct.pack(f'<I{len(chain)}Q', len(chain), *chain)))
+        return struct.pack('<HQ', 0, self.time) + self.context(*process) + struct.pack(f'<I{len(chain)}Q', len(chain), *chain)
 
 
 def write(directory, samples, clock='monotonic', has_process=True, pid='i', signed='false'):
@@ -86,6 +91,23 @@ def write(directory, samples, clock='monotonic', has_process=True, pid='i', sign
     size = 8 * (40 + len(events))
     (directory / 'stream').write_bytes(struct.pack('<IIQQQQ', 0xC1FC1FC1, 0, samples[0].time, samples[-1].time, size, size) +
                                        events)
+    return directory
+
+
+def write_syscalls(directory, packets):
+    """PACKETS: the number of lost events so far, and (name, time, thread, sample) of each event."""
+    head = METADATA[:METADATA.index('event {{ id')].replace('{u64} packet_size;', '{u64} packet_size; {u64} events_discarded;')
+    directory.mkdir(parents=True)
+    (directory / 'metadata').write_text(head.format(
+        u16=integer(16), u32=integer(32), u64=integer(64), time=integer(64, clock='monotonic'), clock='monotonic',
+        offset=CLOCK_OFFSET, context=context(True, 'i', 'false')) + ''.join(
+            f'event {{ id = {i}; name = "{name}"; stream_id = 0; fields := struct {{ }}; }};\n' for i, name in enumerate(SYSCALLS)))
+    with open(directory / 'stream', 'wb') as out:
+        for n_lost, rows in packets:
+            events = b''.join(struct.pack('<HQ', SYSCALLS.index(f'syscall_{name}'), time) + sample.context(tid=thread)
+                              for name, time, thread, sample in rows)
+            size = 8 * (48 + len(events))
+            out.write(struct.pack('<IIQQQQQ', 0xC1FC1FC1, 0, rows[0][1], rows[-1][1], size, size, n_lost) + events)
     return directory
 
 
@@ -289,6 +311,33 @@ def check_types(tap, programs, directory, samples, snapshot):
               'a field that has no addresses, and the reason', errors)
 
 
+def check_example(tap, programs, directory, snapshot, samples, answers):
+    """The example that pairs the entries and the exits of system calls: each call that no lost event concerns."""
+    at = [i for i, sample in enumerate(samples) if any(wanted(answers, i, sample))]
+    at = at[::len(at) // 6][:6]
+    rows, t = [samples[i] for i in at], [samples[i].time for i in at]
+    trace = write_syscalls(directory / 'syscalls', (
+        (0, [('exit_read', t[0], 7, rows[0]), ('entry_read', t[0] + 1, 7, rows[0]), ('entry_write', t[0] + 2, 8, rows[0]),
+             ('exit_read', t[0] + 5001, 7, rows[0]), ('exit_write', t[0] + 9002, 8, rows[0]),
+             ('entry_read', t[1], 7, rows[1])]),
+        (3, [('exit_read', t[2], 7, rows[2]), ('entry_write', t[2] + 1, 7, rows[2]), ('exit_write', t[2] + 2, 7, rows[2])]),
+        (3, [('exit_read', t[3], 7, rows[3]), ('entry_read', t[3] + 1, 7, rows[3]), ('exit_write', t[3] + 2, 7, rows[3]),
+             ('entry_write', t[4], 8, rows[4]), ('exit_write', t[4] + 7000, 8, rows[4])])))
+    done = programs.run(['/usr/bin/python3', '-B', EXAMPLE, trace, f'snapshot={snapshot}', 'lines=no'],
+                        env={**programs.environment, 'BABELTRACE_PLUGIN_PATH': str(programs.plugin_dir)})
+    want = []
+    for i, after, thread, name, took in ((0, 2, 8, 'write', '0.009'), (4, 0, 8, 'write', '0.007'), (0, 1, 7, 'read', '0.005')):
+        want.append(f'{took} ms  {name}  at {(CLOCK_OFFSET * 10**9 + t[i] + after) / 1e9:.9f}, thread {thread} of process '
+                    f'{rows[i].pid} (app)')
+        want += [f'        {func}' for func in wanted(answers, at[i], rows[i]) if func]
+    tap.check(done.stdout.splitlines() == want, 'system calls with their methods, without those that losses concern',
+              done.stdout, want, done.stderr[-800:])
+    done = programs.run(['/usr/bin/python3', '-B', EXAMPLE, directory / 'nothing'],
+                        env={**programs.environment, 'BABELTRACE_PLUGIN_PATH': str(programs.plugin_dir)})
+    tap.check(done.returncode == 1 and done.stderr.startswith('slow_syscalls: ') and 'Traceback' not in done.stderr,
+              'the example, without a trace', done.stderr)
+
+
 def check_restart(tap, programs, daemon, path, trace, lines):
     """The daemon ends and starts again while a graph runs. babeltrace2 cannot go on while nobody reads its output."""
     options = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=programs.environment)
@@ -338,6 +387,7 @@ def run(tap, programs, directory, _):
         check_restart(tap, programs, daemon, paths[RECORDING], trace, lines)
     check_refused(tap, programs, directory, samples, snapshot)
     check_types(tap, programs, directory / 'types', samples, snapshot)
+    check_example(tap, programs, directory, snapshot, samples, answers)
 
 
 if __name__ == '__main__':

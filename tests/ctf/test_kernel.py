@@ -65,6 +65,35 @@ def check_spans(tap, spans, samples, names):
               f'{len(right)} events in {len(methods)} dynamic methods, as the program has them', *wrong[:3])
 
 
+def paired(lines, names):
+    """name -> (ms, funcs that are not empty) of each system call, the slowest first"""
+    begun, calls = {}, []
+    for line, funcs in zip(lines, names):
+        sample, (kind, name) = Sample(line), re.search(r' (?:syscall_(entry|exit)_)?(\w+): \{', line).groups()
+        if kind == 'entry':
+            begun[sample.tid] = sample.time, name, [func for func in funcs if func]
+        elif kind == 'exit' and sample.tid in begun:
+            begin, entered, funcs = begun.pop(sample.tid)
+            if entered == name:
+                calls.append((sample.time - begin, begin, name, funcs))
+    return [(f'{took / 1e6:.3f}', name, funcs) for took, _, name, funcs in sorted(calls, reverse=True)]
+
+
+def check_example(tap, programs, trace, runtime, lines, names):
+    """The example that pairs the entries and the exits of system calls."""
+    done = programs.run(['/usr/bin/python3', '-B', test_filter.EXAMPLE, trace, f'trace={runtime}'],
+                        env={**programs.environment, 'BABELTRACE_PLUGIN_PATH': str(programs.plugin_dir)})
+    got = []
+    for line in done.stdout.splitlines():
+        if head := re.fullmatch(r'([\d.]+) ms  (\w+)  at [\d.]+, thread \d+ of process \d+', line):
+            got.append((*head.groups(), []))
+        else:
+            got[-1][2].append(line.removeprefix(' ' * 8).split('  ')[0])
+    want = paired(lines, names)
+    tap.check(got == want[:10] and len(want) > 100 and any(funcs for _, _, funcs in got),
+              f'the slowest of {len(want)} system calls, with their methods', done.stderr[-500:], *zip(got, want))
+
+
 def run(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     with tarfile.open(DATA / 'trace.tar.xz') as archive:
@@ -81,6 +110,7 @@ def run(tap, programs, directory, _):
     samples = [Sample(line) for line in named]
     names = [[func for _, func, _ in test_filter.sequence(line, FIELD)] for line in named]
     check_resolved(tap, programs, ['--trace', str(runtime)], samples, names)
+    check_example(tap, programs, trace, runtime, named, names)
     check_spans(tap, Spans(lzma.open(DATA / 'output.xz', 'rt', encoding='utf-8').read()), samples, names)
 
 
