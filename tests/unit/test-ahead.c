@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Batches that a thread fills: each comes once, in order, whoever is slower.
+ * Batches that a thread fills: the reader gets each batch once and in order, whichever side is
+ * slower.
  */
 
 #include "util/ahead.h"
@@ -11,9 +12,9 @@
 enum { MAX_BATCHES = 5, N_FILLS = 200 };
 
 typedef struct Filler {
-        unsigned n_fills; /* in all */
+        unsigned n_fills; /* number of all batches */
         unsigned n_filled;
-        unsigned pause_us; /* before a batch is filled */
+        unsigned pause_us; /* pause before a batch is filled */
         unsigned batches[MAX_BATCHES];
 } Filler;
 
@@ -28,11 +29,11 @@ static bool filler_fill(void *data, unsigned number)
 
 static const struct {
         unsigned n_batches, n_fills;
-        unsigned fill_us, take_us; /* that a batch takes */
+        unsigned fill_us, take_us; /* time to fill and to read a batch */
 } ROWS[] = {
         {1, 1, 0, 0},         {4, 1, 0, 0},       {1, N_FILLS, 0, 0},  {2, N_FILLS, 0, 0},
         {4, N_FILLS, 0, 0},   {5, N_FILLS, 0, 0}, {4, N_FILLS, 50, 0}, {4, N_FILLS, 0, 50},
-        {5, N_FILLS, 50, 50}, {4, 2, 1000, 0}, /* fewer than the caller waits for */
+        {5, N_FILLS, 50, 50}, {4, 2, 1000, 0}, /* fewer batches than the reader waits for */
 };
 
 START_TEST(test_order)
@@ -50,7 +51,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* After so many batches nobody wants more. */
+/* The reader stops after some batches and frees the queue. */
 START_TEST(test_free)
 {
         Filler filler = {.n_fills = N_FILLS};

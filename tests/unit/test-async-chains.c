@@ -17,14 +17,14 @@
 
 enum { MAX_STEP_FRAMES = 3, NOTHING = 0 };
 
-/* A sub-event, or what is between buffers. */
+/* A sub-event, or an action between buffers. */
 typedef struct Step {
         unsigned id; /* AsyncEventId; 0: see KIND */
         AsyncLogKind kind;
         int32_t tid;
-        uint64_t time; /* by our clock */
+        uint64_t time; /* ns of our clock */
         unsigned index;
-        uint64_t frames[MAX_STEP_FRAMES]; /* the innermost first; 0: no more */
+        uint64_t frames[MAX_STEP_FRAMES]; /* the innermost first; 0 ends the list */
 } Step;
 
 #define EVENT(id) ASYNC_##id, ASYNC_LOG_BUFFER
@@ -34,13 +34,13 @@ typedef struct Step {
 static const Step STEPS[] = {
         {EVENT(RESUME_STACK), 1, 100, 5, {0x1000, 0x2000, 0x3000}},
         {EVENT(SUSPEND), 1, 200, 0, {0}},
-        /* One is continued inside of another. */
+        /* A chain is continued inside another chain. */
         {EVENT(RESUME_STACK), 1, 300, 0, {0x1000}},
         {EVENT(RESUME_STACK), 1, 310, 1, {0x4000, 0x500}},
         {EVENT(COMPLETE), 1, 320, 0, {0}},
         {EVENT(COMPLETE), 1, 330, 0, {0}},
-        {EVENT(COMPLETE), 1, 340, 0, {0}}, /* of nothing */
-        /* State machines; the methods that await become known later. */
+        {EVENT(COMPLETE), 1, 340, 0, {0}}, /* a completion without a chain */
+        /* State machines: the names of the awaiting methods become known later. */
         {EVENT(MACHINE_RESUME_STACK), 2, 100, 0, {0x7000}},
         {EVENT(MACHINE_COMPLETE_METHOD), 2, 150, 0, {0}},
         {EVENT(MACHINE_APPEND_STACK), 2, 160, 0, {0x8000, 0x9000}},
@@ -48,7 +48,7 @@ static const Step STEPS[] = {
         {EVENT(MACHINE_COMPLETE), 2, 180, 0, {0}},
         {EVENT(MACHINE_RESUME_STACK), 2, 190, 0, {0x7000, 0x8000, 0x9000}},
         {EVENT(RESET_THREAD), 2, 195, 0, {0}},
-        /* Buffers are missing: what the thread did until the next event is not known. */
+        /* Lost buffers: the state of the thread is unknown until its next event. */
         {EVENT(RESUME_STACK), 3, 100, 0, {0x1000}},
         {GAP, 0, 0, 0, {0}},
         {EVENT(RESUME_STACK), 3, 500, 0, {0x2000}},
@@ -59,8 +59,8 @@ static const struct {
         int32_t pid, tid;
         uint64_t time;
         unsigned index, n_done;
-        uint64_t frames[MAX_STEP_FRAMES]; /* NOTHING: there is no chain */
-        bool is_after_end;                /* known only of a session that was stopped */
+        uint64_t frames[MAX_STEP_FRAMES]; /* NOTHING: no chain */
+        bool is_after_end;                /* known only after the session was stopped */
 } QUESTIONS[] = {
         {PID, 1, 99, 0, 0, {NOTHING}, false},
         {PID, 1, 100, 5, 0, {0x1000, 0x2000, 0x3000}, false},
@@ -130,13 +130,13 @@ static void put_stack(GByteArray *bytes, const Step *step)
         g_byte_array_append(bytes, stack->data, stack->len);
 }
 
-/* A buffer with one sub-event. */
+/* Returns a buffer with one sub-event. */
 static GByteArray *buffer_of(const Step *step)
 {
         GByteArray *bytes = g_byte_array_new();
 
         put(bytes, 1, 1);
-        put(bytes, 0, 4); /* size, see below */
+        put(bytes, 0, 4); /* size of the buffer; set below */
         put(bytes, 0, 4);
         put(bytes, (uint64_t)step->tid, 8);
         put(bytes, 1, 4);
@@ -176,7 +176,7 @@ static LogPlace place_new(void)
 {
         LogPlace place = log_place_new(ASYNC_LOG_DIRECTORY);
 
-        ck_assert_ptr_null(async_log_open(place.path, place.threads, 0)); /* nobody wants it */
+        ck_assert_ptr_null(async_log_open(place.path, place.threads, 0)); /* no reader */
         ck_assert_ptr_null(async_chains_new(place.logs));
         async_log_add(NULL, ASYNC_LOG_GAP, NULL, 0);
         async_log_close(NULL);
@@ -218,7 +218,7 @@ START_TEST(finds_chains)
 }
 END_TEST
 
-/* Of a program that has ended by itself, nothing is known after its last event. */
+/* After a program ended by itself, nothing is known after its last event. */
 START_TEST(ends)
 {
         LogPlace place = place_new();
@@ -230,7 +230,7 @@ START_TEST(ends)
 }
 END_TEST
 
-/* In another pid namespace, a thread that /proc does not have continues nothing. */
+/* In another pid namespace, a thread that /proc does not list continues no chain. */
 START_TEST(lacks_threads)
 {
         static const ProcInfo APART = {.host_pid = PID, .n_levels = 2};
@@ -248,7 +248,8 @@ START_TEST(lacks_threads)
 }
 END_TEST
 
-/* A buffer that is cut, or has another version, has no sub-event, and harms no other. */
+/* A truncated buffer, or a buffer of another version, gives no sub-event and does not affect other
+ * buffers. */
 START_TEST(refuses_buffers)
 {
         g_autoptr(GByteArray) bytes = buffer_of(&STEPS[0]);
@@ -297,7 +298,8 @@ static bool is_continued(const AsyncChains *chains, uint64_t time)
         return async_chains_find(chains, PID, 1, time, &place);
 }
 
-/* A log without an end: what is known grows with it, and what is read or forgotten is gone. */
+/* A log without an end: reading gives the newest entries, and entries that were read or forgotten
+ * are removed. */
 START_TEST(goes_on)
 {
         static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
@@ -308,12 +310,12 @@ START_TEST(goes_on)
         AsyncChains *chains = async_chains_new(place.logs);
 
         async_chains_update(chains);
-        ck_assert_uint_eq(count_segments(&place), 0); /* nothing came yet */
+        ck_assert_uint_eq(count_segments(&place), 0); /* no entry yet */
         async_log_add(log, ASYNC_LOG_BUFFER, resume->data, resume->len);
         async_log_flush(log);
         ck_assert(!async_chains_await(chains, 500, 0));
-        ck_assert(!is_continued(chains, 400));         /* it may have been suspended */
-        ck_assert(async_chains_await(chains, 500, 0)); /* not waited for again */
+        ck_assert(!is_continued(chains, 400));         /* the thread may have suspended the chain */
+        ck_assert(async_chains_await(chains, 500, 0)); /* the second call does not wait */
         async_log_add_flushed(log, 500);
         async_log_flush(log);
         ck_assert(async_chains_await(chains, 500, 0));
@@ -325,7 +327,7 @@ START_TEST(goes_on)
         ck_assert(is_continued(chains, 100) && is_continued(chains, 899));
         ck_assert(!is_continued(chains, 900));
         async_chains_forget(chains, 300);
-        ck_assert(is_continued(chains, 300)); /* what went on at that time */
+        ck_assert(is_continued(chains, 300)); /* the chain at an earlier time */
         async_chains_forget(chains, 950);
         ck_assert(!is_continued(chains, 300));
         async_log_add(log, ASYNC_LOG_CLOSED, NULL, 0);
@@ -338,12 +340,12 @@ START_TEST(goes_on)
 }
 END_TEST
 
-/* Buffers that have no room are a gap; the reader makes room. */
+/* Buffers without room in the log are a gap; the reader makes room. */
 START_TEST(is_bounded)
 {
         static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
         static const Step AFTER = {EVENT(RESUME_STACK), 1, 800, 0, {0x2000}};
-        const size_t n = 60000; /* bytes of a buffer that is not one */
+        const size_t n = 60000; /* bytes that are not a valid buffer */
         LogPlace place = place_new();
         AsyncLog *log = async_log_open(place.path, place.threads, AHEAD);
         g_autoptr(GByteArray) resume = buffer_of(&RESUME), after = buffer_of(&AFTER);
@@ -367,7 +369,7 @@ START_TEST(is_bounded)
         ck_assert(is_continued(chains, 900));
         ck_assert_uint_eq(count_segments(&place), 1);
         async_log_close(log);
-        /* Another worker goes on where one ended without a word. */
+        /* A new worker continues the log of a worker that ended without writing an end. */
         log = async_log_open(place.path, place.threads, AHEAD);
         async_log_add_flushed(log, 2000);
         async_log_close(log);

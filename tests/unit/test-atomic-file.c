@@ -22,7 +22,7 @@ static void teardown(void)
 {
         g_unlink(path);
         g_unlink(other);
-        /* It is empty: no temporary file is left. */
+        /* The directory is empty: no temporary file is left. */
         ck_assert_int_eq(g_rmdir(directory), 0);
         g_free(directory);
         g_free(path);
@@ -97,7 +97,7 @@ START_TEST(test_mode_is_kept)
 {
         struct stat st;
 
-        /* A new file has what the umask leaves. */
+        /* The umask decides the mode of a new file. */
         umask(027);
         write_file(path, "old");
         ck_assert_int_eq(stat(path, &st), 0);
@@ -110,7 +110,7 @@ START_TEST(test_mode_is_kept)
 }
 END_TEST
 
-/* A link to a file that is there, and one to a file that is not yet; relative and absolute. */
+/* Links to an existing file and to a missing file, relative and absolute. */
 START_TEST(test_link_is_followed)
 {
         g_autofree char *target = NULL;

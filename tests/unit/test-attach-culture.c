@@ -9,7 +9,7 @@
 #define INVARIANT "\"System.Globalization.Invariant\":"
 #define SOURCES   "\"System.Diagnostics.Tracing.EventSource.IsSupported\":"
 
-/* The settings of a program: those that are certain, and nothing else, let a session be opened. */
+/* Settings of a program: only settings that are known for certain permit a session. */
 START_TEST(test_config)
 {
         static const struct {

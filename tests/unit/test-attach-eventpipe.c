@@ -22,20 +22,21 @@
 #define BAD_ENCODING "\x84\x13\x13\x80"
 #define FAILURE      "\x05\x40\x00\x80"
 
-/* What a runtime does with one connection. */
+/* One connection in the script of a fake runtime. */
 typedef struct Turn {
-        uint16_t command;  /* that is expected; 0: the script ends */
-        const char *kind;  /* of the reply; NULL: none */
-        const char *bytes; /* of the reply */
+        uint16_t command;  /* command that the runtime expects; 0 ends the script */
+        const char *kind;  /* kind of the reply; NULL: no reply */
+        const char *bytes; /* bytes of the reply */
         size_t n;
-        size_t n_stream; /* so many bytes follow the reply at once */
+        size_t n_stream; /* number of bytes of the stream that follow the reply at once */
         bool is_left_open;
-        bool is_ending;    /* n_stream goes to the connection that was left open, which then ends */
-        size_t n_endless;  /* instead, that connection gets so many bytes at a time, for ever */
-        unsigned pause_ms; /* between two times */
+        bool is_ending;    /* n_stream goes to the open connection, which then closes */
+        size_t n_endless;  /* instead, bytes at a time there, without end */
+        unsigned pause_ms; /* pause between two writes */
 } Turn;
 
-/* The runtime is a process of its own, so that it can be killed. It listens as a real one does. */
+/* The fake runtime is a process of its own, so that the test can kill it. It listens as a .NET
+ * runtime does. */
 static char *directory;
 static pid_t runtime;
 
@@ -74,7 +75,7 @@ static void write_reply(int fd, const Turn *turn, size_t piece)
         write_all(fd, reply->data, reply->len, piece);
 }
 
-/* Reads a request, which must be of that command. */
+/* Reads a request and checks that its command is COMMAND. */
 static void expect(int fd, uint16_t command)
 {
         uint8_t bytes[4096];
@@ -191,7 +192,7 @@ static void end_runtime(int expected)
         .command = (what), .kind = (how), .bytes = (payload), .n = (size)
 #define SESSION(what, id) REPLY(what, OK, id "\0\0\0\0\0\0\0", 8)
 
-/* Commands are tried from the newest on, until the runtime knows one. */
+/* The client tries commands from the newest on, until the runtime knows one. */
 START_TEST(test_open)
 {
         static const struct {
@@ -222,7 +223,7 @@ START_TEST(test_open)
 }
 END_TEST
 
-/* It has ended, and another process has its number and listens as it did. */
+/* The target ended, and another process with its pid listens on a socket of the same name. */
 START_TEST(test_number_again)
 {
         static const Turn TURNS[] = {{SESSION(0x0206, "a"), .is_left_open = true}, {0}};
@@ -246,7 +247,7 @@ START_TEST(test_number_again)
 }
 END_TEST
 
-/* Replies to the last command, and the error that each gives. */
+/* Replies to the last command, and the error of each. */
 START_TEST(test_refusals)
 {
         static const struct {
@@ -287,7 +288,7 @@ END_TEST
 
 static const EventPipeWait WAIT = {.interrupt_fd = -1};
 
-/* Megabytes come before the reply to the stop: they must be read, or the reply never comes. */
+/* Megabytes precede the reply to the stop: unless the client reads them, the reply never comes. */
 START_TEST(test_rundown)
 {
         static const struct {
@@ -333,7 +334,7 @@ START_TEST(test_old_rundown)
 }
 END_TEST
 
-/* The stop is refused, or the target dies in the middle. */
+/* The runtime refuses the stop, or the target dies during the rundown. */
 START_TEST(test_bad_rundown)
 {
         static const struct {
@@ -369,7 +370,8 @@ static void count_bytes(void *data, const uint8_t *bytes, size_t n)
         *(size_t *)data += n;
 }
 
-/* A runtime that is ending writes the rest of a session before it answers a request for another. */
+/* A runtime that is ending writes the rest of a session before it answers a request for another
+ * session. */
 START_TEST(test_answer_after_rest)
 {
         const size_t n_rest = 8u << 20;
@@ -403,8 +405,8 @@ static bool take_byte(void *data)
         return read(*fd, &byte, 1) == 1;
 }
 
-/* A rundown that never ends, slowly or as fast as it is read: there is a limit, and an order ends
- * it at once. */
+/* A rundown without an end, slow or as fast as the client reads: the client stops at a limit, and
+ * immediately on request. */
 START_TEST(test_endless_rundown)
 {
         static const struct {
@@ -447,7 +449,8 @@ START_TEST(test_endless_rundown)
 }
 END_TEST
 
-/* A runtime that accepts and does not answer; one that is stopped; one that does not accept. */
+/* A runtime that accepts and does not answer, a stopped runtime, and a runtime that does not
+ * accept. */
 START_TEST(test_unresponsive)
 {
         g_auto(Target) target = {.pidfd = -1};
@@ -470,7 +473,7 @@ START_TEST(test_unresponsive)
                       error->message);
         ck_assert_msg(strstr(error->message, _i ? "kill -CONT" : "try again") != NULL, "%s",
                       error->message);
-        /* Its backlog fills up. */
+        /* Fill the backlog of the socket. */
         while (fd >= 0) {
                 g_clear_error(&error);
                 fd = port_connect(&target, begin + G_TIME_SPAN_SECOND / 2, &error);
@@ -483,7 +486,7 @@ START_TEST(test_unresponsive)
 }
 END_TEST
 
-/* The socket is there before the runtime listens, and the process ends afterwards. */
+/* The socket exists before the runtime listens, and the process ends afterwards. */
 START_TEST(test_starting)
 {
         g_autoptr(GError) error = NULL;
@@ -525,7 +528,7 @@ START_TEST(test_starting)
 }
 END_TEST
 
-/* A socket of another process, with the target's name, whose backlog is full, changes nothing. */
+/* A socket of another process, with the target's name and a full backlog, has no effect. */
 START_TEST(test_full_decoy)
 {
         g_autoptr(GError) error = NULL;
@@ -549,7 +552,7 @@ START_TEST(test_full_decoy)
         ck_assert_msg(fd >= 0, "%s", error ? error->message : "");
         ck_assert_int_lt(g_get_monotonic_time() - begin, 5 * G_TIME_SPAN_SECOND);
         close(fd);
-        /* However many names there are, none is tried after the deadline. */
+        /* With any number of sockets, the client tries none after the deadline. */
         ck_assert_int_eq(port_connect(&target, begin, &error), -1);
         ck_assert(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE));
         kill(runtime, SIGKILL);
@@ -605,7 +608,7 @@ START_TEST(test_leftovers)
 }
 END_TEST
 
-/* No socket: the reason, as far as it can be known. */
+/* No socket: the error gives the reason if clrsym can determine the reason. */
 START_TEST(test_no_socket)
 {
         static const struct {
@@ -629,7 +632,7 @@ START_TEST(test_no_socket)
 }
 END_TEST
 
-/* A directory that is a link leads where it would lead for the target. */
+/* A symbolic link to a directory is resolved in the root directory of the target. */
 START_TEST(test_link)
 {
         static const Turn TURNS[] = {{REPLY(0x0404, OK, "", 0)}, {0}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The feed of one target: streams cut into pieces of any size, a daemon that is not there at first,
- * and one that hangs up.
+ * The feed of one target: streams in pieces of any size, a daemon that starts late, and a daemon
+ * that disconnects.
  */
 
 #include "attach/eventpipe-feed.h"
@@ -26,17 +26,17 @@
 
 static const FeedTarget TARGET = {.process = {4026531836, 77}, .uid = 1000, .start_ticks = 5};
 
-/* A daemon, as far as a feeder sees it. */
+/* A fake daemon as a feeder sees a daemon. */
 typedef struct FakeDaemon {
         char *directory, *path; /* owned */
         int listener, fd;
         Tracker *tracker;
         IngestConnection *connection;
-        GByteArray *seen;   /* owned: frames that are not counted yet */
-        uint64_t n_records; /* of rising times */
-        uint64_t n_missing; /* that gaps report */
-        uint64_t last;      /* ns: of the last record */
-        bool is_closed;     /* the stream is */
+        GByteArray *seen;   /* owned: frames that the test has not counted yet */
+        uint64_t n_records; /* records of rising times */
+        uint64_t n_missing; /* lost events that gaps report */
+        uint64_t last;      /* ns: time of the last record */
+        bool is_closed;     /* the feeder closed the stream */
 } FakeDaemon;
 
 static void fake_listen(FakeDaemon *fake)
@@ -110,7 +110,7 @@ static void fake_count(FakeDaemon *fake, const uint8_t *bytes, size_t n)
         g_byte_array_remove_range(fake->seen, 0, (guint)at);
 }
 
-/* Takes what has come, and answers. */
+/* Reads the frames that arrived, and answers. */
 static void fake_run(FakeDaemon *fake)
 {
         GByteArray *out;
@@ -133,7 +133,7 @@ static void fake_run(FakeDaemon *fake)
                 g_byte_array_remove_range(out, 0, (guint)n);
 }
 
-/* Until the daemon has N batches on this connection. */
+/* Runs the feed until the daemon has N batches on this connection. */
 static void run_until(FakeDaemon *fake, EventPipeFeed *feed, uint64_t n)
 {
         const gint64 deadline = g_get_monotonic_time() + 60 * G_TIME_SPAN_SECOND;
@@ -146,14 +146,14 @@ static void run_until(FakeDaemon *fake, EventPipeFeed *feed, uint64_t n)
         }
 }
 
-/* Pushes what BYTES has from AT on. */
+/* Pushes the bytes from AT to the end of BYTES. */
 static void push(EventPipeFeed *feed, const GByteArray *bytes, size_t at, size_t step)
 {
         for (; at < bytes->len; at += step)
                 eventpipe_feed_push(feed, bytes->data + at, MIN(step, bytes->len - at));
 }
 
-/* An event of thread 8, with the promise that nothing older comes. */
+/* Appends an event of thread 8 with the promise that no older event follows. */
 static void put_promise(GByteArray *out, uint64_t time, uint32_t sequence)
 {
         const NettraceTestEvent event = {1, sequence, 8, time, true};
@@ -161,7 +161,7 @@ static void put_promise(GByteArray *out, uint64_t time, uint32_t sequence)
         nettrace_put_one(out, 4, &event);
 }
 
-/* Two events, and a promise 100 ns later. */
+/* Returns a session with two events, and with a promise 100 ns later. */
 static GByteArray *session_new(uint64_t time)
 {
         GByteArray *out = nettrace_stream_begin(4);
@@ -173,7 +173,7 @@ static GByteArray *session_new(uint64_t time)
         return out;
 }
 
-/* The one stream that is fed. */
+/* Returns the only stream that was fed. */
 static const TrackerStream *find_stream(const FakeDaemon *fake)
 {
         const GPtrArray *streams = ingest_connection_streams(fake->connection);
@@ -184,7 +184,7 @@ static const TrackerStream *find_stream(const FakeDaemon *fake)
 
 static const size_t STEPS[] = {1, 2, 3, 7, 64, 100000};
 
-/* In pieces; the daemon comes late, and hangs up once. */
+/* A session in pieces: the daemon starts late and disconnects once. */
 START_TEST(test_pieces)
 {
         g_autoptr(GByteArray) session = session_new(2000);
@@ -202,7 +202,7 @@ START_TEST(test_pieces)
         fake_listen(&fake);
         run_until(&fake, feed, 2);
         stream = find_stream(&fake);
-        /* The kernel says which process it is, not the stream. */
+        /* The pid comes from the kernel, not from the stream. */
         ck_assert_int_eq(stream->trace->scheme, BUFFER_SCHEME_PER_PID);
         ck_assert_int_eq(stream->trace->pid, TARGET.process.pid);
         ck_assert_uint_eq(stream->trace->uid, TARGET.uid);
@@ -220,7 +220,7 @@ START_TEST(test_pieces)
 }
 END_TEST
 
-/* While a listing is taken, the session's events wait; one that is not whole is dropped. */
+/* During a listing, the session's events wait. The feed drops an incomplete listing. */
 START_TEST(test_listing)
 {
         g_autoptr(GByteArray) session = session_new(2000), listing = session_new(2003),
@@ -233,7 +233,7 @@ START_TEST(test_listing)
         fake_listen(&fake);
         feed = eventpipe_feed_new(fake.path, &TARGET, &FEED_LIMITS, SINCE);
         nettrace_stream_end(listing, 4);
-        if (_i == 1) /* the mark of its end is missing */
+        if (_i == 1) /* the end mark is missing */
                 g_byte_array_set_size(listing, listing->len - 1);
         eventpipe_feed_begin_listing(feed);
         push(feed, session, 0, 7);
@@ -250,7 +250,7 @@ START_TEST(test_listing)
 }
 END_TEST
 
-/* A damaged stream is an error; what came before it is fed. */
+/* A damaged stream is an error; the feed sends the events before the damage. */
 START_TEST(test_damaged)
 {
         g_autoptr(GByteArray) session = session_new(2000);
@@ -271,7 +271,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* Without a daemon the end does not take longer than it may. */
+/* Without a daemon, the end respects its time limit. */
 START_TEST(test_no_daemon)
 {
         g_autoptr(GByteArray) session = session_new(2000);
@@ -287,12 +287,12 @@ START_TEST(test_no_daemon)
 }
 END_TEST
 
-/* What a feed of these limits does with N_WAITING events before the daemon comes. */
+/* Limits of a feed, and the result of N_WAITING events before the daemon starts. */
 enum { N_WAITING = 500, FIRST_TIME = 10000, STEP = 10 };
 
 typedef struct Spilling {
         BacklogLimits limits;
-        rlim_t disk; /* bytes */
+        rlim_t disk; /* bytes of disk */
         bool has_gap;
 } Spilling;
 
@@ -320,7 +320,8 @@ static void push_promise(EventPipeFeed *feed, GByteArray *session, unsigned i)
         push(feed, session, n_before, 1000);
 }
 
-/* The same while the disk has so many bytes. Nothing else writes meanwhile. */
+/* Pushes SESSION while the disk has room for a limited number of bytes. No other thread writes
+ * meanwhile. */
 static void push_on_disk(EventPipeFeed *feed, GByteArray *session, unsigned i, rlim_t n_bytes)
 {
         const struct rlimit full = {.rlim_cur = n_bytes, .rlim_max = RLIM_INFINITY};
@@ -331,7 +332,7 @@ static void push_on_disk(EventPipeFeed *feed, GByteArray *session, unsigned i, r
         setrlimit(RLIMIT_FSIZE, &empty);
 }
 
-/* Pushes now and then, until the daemon has everything. Returns the number of the next event. */
+/* Pushes events until the daemon has every event. Returns the number of the next event. */
 static unsigned catch_up(FakeDaemon *fake, EventPipeFeed *feed, GByteArray *session, unsigned i)
 {
         const gint64 deadline = g_get_monotonic_time() + 60 * G_TIME_SPAN_SECOND;
@@ -348,7 +349,7 @@ static unsigned catch_up(FakeDaemon *fake, EventPipeFeed *feed, GByteArray *sess
         return i;
 }
 
-/* All of it comes in the end, or there is a gap; and once the daemon is there, nothing is lost. */
+/* The daemon gets every event, or a gap; once the daemon is connected, no event is lost. */
 START_TEST(test_spilled)
 {
         const Spilling *spilling = &SPILLINGS[_i];
@@ -382,7 +383,7 @@ START_TEST(test_spilled)
 }
 END_TEST
 
-/* The session's first event is MethodUnload instead. */
+/* Returns the begin of a session whose first event is MethodUnload. */
 static GByteArray *unloads_begin(void)
 {
         GByteArray *out = nettrace_stream_begin(4);
@@ -393,7 +394,7 @@ static GByteArray *unloads_begin(void)
         return out;
 }
 
-/* One in a block of events. */
+/* Appends one MethodUnload to a block of events. */
 static void put_unload(GByteArray *block, uint32_t sequence_step, uint64_t time_step)
 {
         enum { SIZE = 36, SORTED = 0x40, THREAD = 7 };
@@ -415,8 +416,8 @@ static void put_unload(GByteArray *block, uint32_t sequence_step, uint64_t time_
 }
 
 /*
- * 1,000 events, 10 ns apart, each the promise that nothing older comes. Of SESSION there is only as
- * much as padding needs.
+ * Pushes 1,000 events, 10 ns apart, each with the promise that no older event follows. SESSION
+ * keeps only the bytes that decide the padding of the block.
  */
 static void push_thousand(EventPipeFeed *feed, GByteArray *session, unsigned *sequence,
                           uint64_t *time)
@@ -436,7 +437,7 @@ static void push_thousand(EventPipeFeed *feed, GByteArray *session, unsigned *se
         ck_assert(!eventpipe_feed_error(feed));
 }
 
-/* The daemon, until the last batch has come. */
+/* The thread of the daemon: answers until the last batch has arrived. */
 static void *fake_thread(void *data)
 {
         FakeDaemon *fake = data;
@@ -448,11 +449,11 @@ static void *fake_thread(void *data)
         return NULL;
 }
 
-/* Bytes: what waits for the daemon of each event, at least. */
+/* bytes: minimum of the queued data of one event */
 #define EVENT_SIZE 32
 
-/* There is no daemon for a while: then it gets each event once and in order, or counted in a gap.
- */
+/* The daemon is absent for a while: afterwards it gets each event once and in order, or a gap that
+ * counts the event. */
 START_TEST(test_backlog)
 {
         static const BacklogLimits limits[] = {
@@ -482,7 +483,7 @@ START_TEST(test_backlog)
 END_TEST
 
 static const struct {
-        const char *text; /* NULL: not set */
+        const char *text; /* NULL: the variable is not set */
         uint64_t limit;   /* bytes; unused where IS_SIZE is false */
         bool is_size;
 } LIMITS[] = {

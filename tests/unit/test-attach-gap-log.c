@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Process gaps that a holder reports: the daemon gets each once it listens, from this holder or the
- * next one.
+ * Process gaps that a holder reports: the daemon gets each gap once, from this holder or from the
+ * next holder.
  */
 
 #include "attach/gap-log.h"
@@ -20,7 +20,7 @@
 
 static const ProcessKey KEY = {7, 100};
 
-/* A daemon, which can refuse connections first. */
+/* A daemon that can refuse connections at first. */
 typedef struct Daemon {
         char *path; /* owned */
         int listener;
@@ -29,7 +29,7 @@ typedef struct Daemon {
         IngestConnection *session; /* owned; NULL: no connection */
         int fd;
         guint input;
-        unsigned n_refusals; /* connections to be closed at once */
+        unsigned n_refusals; /* number of connections that the daemon will close at once */
 } Daemon;
 
 static void hang_up(Daemon *daemon)
@@ -105,7 +105,7 @@ static void put_event(Daemon *daemon)
 typedef struct Fixture {
         char *directory; /* owned */
         Daemon daemon;
-        GapTarget target; /* ourselves: it runs */
+        GapTarget target; /* this process, because it runs */
         GapLog *log;
 } Fixture;
 
@@ -199,7 +199,7 @@ START_TEST(test_report)
 }
 END_TEST
 
-/* It begins and ends, and there is no daemon; the next holder finds one. */
+/* A gap begins and ends without a daemon; the next holder reports the gap. */
 START_TEST(test_next_holder)
 {
         Fixture fixture;
@@ -211,7 +211,7 @@ START_TEST(test_next_holder)
         ck_assert_uint_eq(n_files(&fixture), 2);
         while (g_main_context_iteration(NULL, FALSE))
                 ;
-        ck_assert(!gap_log_is_pending(fixture.log)); /* no daemon ever answered */
+        ck_assert(!gap_log_is_pending(fixture.log)); /* no daemon has answered */
         gap_log_free(fixture.log);
         ck_assert_uint_eq(n_files(&fixture), 2);
         daemon_start(&fixture.daemon);
@@ -227,7 +227,7 @@ START_TEST(test_next_holder)
 }
 END_TEST
 
-/* A daemon that hangs up before it has the gap. */
+/* A daemon disconnects before it has the gap. */
 START_TEST(test_retry)
 {
         Fixture fixture;
@@ -242,7 +242,7 @@ START_TEST(test_retry)
 }
 END_TEST
 
-/* A holder that ends reports first. */
+/* A holder that ends reports its gaps first. */
 START_TEST(test_report_at_end)
 {
         Fixture fixture;
@@ -257,7 +257,7 @@ START_TEST(test_report_at_end)
 }
 END_TEST
 
-/* A report that the target is held ends the gap that another holder reported. */
+/* A report that a target is held ends the gap that another holder reported. */
 START_TEST(test_held)
 {
         Fixture fixture;
@@ -275,15 +275,15 @@ START_TEST(test_held)
 END_TEST
 
 /*
- * Files that are damaged are removed; so is a reported gap of a target that has ended. A file of an
- * earlier version gets its new name.
+ * The holder removes damaged files, and the file of a reported gap of an ended target. A file of an
+ * earlier version is renamed.
  */
 START_TEST(test_files)
 {
         static const struct {
                 const char *name;
                 const char *text;
-                const char *kept; /* its name afterwards; NULL: removed */
+                const char *kept; /* name of the file afterwards; NULL: the file is removed */
         } FILES[] = {
                 {"gap-1-2", "1 2 3 0\n", "gap-1-2"},
                 {"gap-x-2-3", "", "gap-x-2-3"},

@@ -21,7 +21,8 @@ static GByteArray *message(const char *kind, const void *payload, size_t n)
         return bytes;
 }
 
-/* Reads as from a socket with at most PIECE bytes at a time. Returns the number of bytes taken. */
+/* Feeds REPLY with at most PIECE bytes at a time, as from a socket. Returns the number of bytes
+ * that REPLY took. */
 static size_t put(IpcReply *reply, const uint8_t *bytes, size_t n, size_t piece)
 {
         size_t n_taken = 0, wanted;
@@ -82,12 +83,12 @@ START_TEST(test_requests)
                                            "\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0"
                                            "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
                                            "\x02\0\0\0P\0\0\0\0\0\0\0\x01\0\0\0";
-        /* With a rundown of modules. */
+        /* A request for a rundown of modules. */
         static const uint8_t MODULES_4[] = "DOTNET_IPC_V1\0\x41\x00\x02\x05\x00\x00"
                                            "\0\x01\0\0\x01\0\0\0\x08\0\0\0\0\0\0\0\0\x01\0\0\0"
                                            "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
                                            "\x02\0\0\0P\0\0\0\0\0\0";
-        /* To be read: 256 MB, and all events but 146 and 160. */
+        /* A request with a buffer of 256 MB and without the events 146 and 160. */
         static const uint8_t READ_2[] = "DOTNET_IPC_V1\0\x39\x00\x02\x03\x00\x00"
                                         "\0\x01\0\0\x01\0\0\0\x01\x01\0\0\0"
                                         "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
@@ -159,7 +160,7 @@ START_TEST(test_requests)
 }
 END_TEST
 
-/* As .NET 10 wrote it, and each byte of its magic changed. */
+/* An announcement of .NET 10, and copies with one byte of the magic changed. */
 START_TEST(test_announcement)
 {
         uint8_t bytes[IPC_ANNOUNCEMENT_SIZE + 1] =
@@ -176,7 +177,7 @@ START_TEST(test_announcement)
 }
 END_TEST
 
-/* In pieces of any size, the whole reply is taken, and nothing after it. */
+/* In pieces of any size, the reader takes the whole reply and no byte after it. */
 START_TEST(test_pieces)
 {
         g_autoptr(GByteArray) payload = process_info(77, "10.0.12");
@@ -200,7 +201,7 @@ START_TEST(test_pieces)
 }
 END_TEST
 
-/* A reply that is cut off anywhere is not complete. */
+/* A truncated reply is incomplete, wherever it is truncated. */
 START_TEST(test_cut)
 {
         g_autoptr(GByteArray) bytes = message(OK, "\1\0\0\0\0\0\0\0", 8);
@@ -251,7 +252,7 @@ START_TEST(test_errors)
 }
 END_TEST
 
-/* A runtime of the future is named, and nothing else. */
+/* For a newer version of the protocol, the error names the version and nothing else. */
 START_TEST(test_other_version)
 {
         static const struct {
@@ -276,7 +277,7 @@ START_TEST(test_other_version)
 }
 END_TEST
 
-/* After a header that is wrong nothing is read. */
+/* After a wrong header, the reader takes no further bytes. */
 START_TEST(test_bad_headers)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
@@ -314,14 +315,14 @@ START_TEST(test_longest)
         ck_assert_uint_eq(put(reply, bytes->data, bytes->len, 4096), IPC_MAX_MESSAGE);
         ck_assert_int_eq(ipc_reply_result(reply, &code), IPC_RESULT_OK);
         ck_assert(!ipc_reply_get_session(reply, &session));
-        /* Strings of no units: no version. */
+        /* Empty strings: no version. */
         ck_assert(ipc_reply_get_process_info(reply, &info));
         ck_assert_str_eq(info.version, "");
         g_free(info.version);
 }
 END_TEST
 
-/* Each length in a reply, made one too large, and so large that it wraps around. */
+/* Each length in a reply, one too large, and so large that it overflows. */
 START_TEST(test_bad_lengths)
 {
         static const uint32_t LENGTHS[] = {0x7fffffff, 0x80000000, 0xffffffff, 0x40000000, 0x8000};
@@ -346,7 +347,7 @@ START_TEST(test_bad_lengths)
                 at += 4 + 2 * length;
         }
         ck_assert_uint_eq(at, payload->len);
-        /* Cut off, with the size of what is left. */
+        /* Truncate the payload, and adjust the sizes. */
         for (n = 0; n < payload->len; n++) {
                 g_autoptr(GByteArray) bytes = message(OK, payload->data, n);
 
@@ -356,7 +357,7 @@ START_TEST(test_bad_lengths)
 }
 END_TEST
 
-/* A version is printed on terminals: it may have printable ASCII only, and not much of it. */
+/* Versions are printed on terminals: only short texts of printable ASCII are valid. */
 START_TEST(test_bad_versions)
 {
         static const char *const VERSIONS[] = {"10.0\x1b[2J", "10 0", "10.0\n", "\x7f"};

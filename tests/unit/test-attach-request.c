@@ -113,8 +113,7 @@ static void expect_reply(const char *text, AttachError code, const char *part)
         ck_assert_ptr_nonnull(strstr(error->message, part));
 }
 
-/* An error that the holder reports is passed on; what is not a reply of a holder is an error, too.
- */
+/* The client passes an error of the holder on; a reply that no holder sends is an error, too. */
 START_TEST(test_errors)
 {
         json_auto_t *refusal = reply_error(ATTACH_ERROR_NO_PORT, "no port");
@@ -129,7 +128,7 @@ START_TEST(test_errors)
 }
 END_TEST
 
-/* A time that is not known is null. */
+/* An unknown time is null. */
 START_TEST(test_attachment)
 {
         static const struct {
@@ -166,7 +165,7 @@ START_TEST(test_attachment)
 }
 END_TEST
 
-/* Replies to an order of a rundown, and texts that no holder sends. */
+/* Replies to a rundown order, and texts that no holder sends. */
 START_TEST(test_outcomes)
 {
         static const struct {
@@ -236,7 +235,7 @@ static void expect_file(const char *text, bool is_good, uint64_t via)
         ck_assert_uint_eq(file.clock_offset, via ? 12 : 0);
 }
 
-/* What is written is read; so is the form of earlier versions. */
+/* Files of this version and of earlier versions are read. */
 START_TEST(test_files)
 {
         const AttachmentFile file = {

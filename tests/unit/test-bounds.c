@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What is kept of a process, and what a question costs, has bounds, however long its history is.
+ * The memory of a process and the cost of a query are bounded, however long the history of the
+ * process is.
  */
 
 #include "support/script.h"
@@ -49,7 +50,7 @@ static void emit(Tracker *tracker, TrackerStream *stream, const char *name, uint
         tracker_apply_record(tracker, stream, &record);
 }
 
-/* Each question about an address where bodies came and went costs what is shown of them. */
+/* A query for an address where many bodies were costs only as much as the bodies in its answer. */
 START_TEST(test_candidates)
 {
         Tracker *tracker = tracker_new();
@@ -83,13 +84,13 @@ START_TEST(test_candidates)
                 ck_assert_uint_eq(last->since, 2 * (N_LOADS - ANSWER_MAX_BODIES + 1));
                 answer_clear(&answers[i]);
         }
-        /* To collect and sort all bodies for each question would take some 100 times as long. */
+        /* Collecting and sorting all bodies for each query would take some 100 times as long. */
         ck_assert_msg(seconds < 30 * loading, "%g s, loading: %g s", seconds, loading);
         tracker_free(tracker);
 }
 END_TEST
 
-/* A turn that is over ends with the answer that takes long; what was found at once has no end. */
+/* When a turn is over, it ends with the first slow answer; fast answers do not end the turn. */
 START_TEST(test_turns)
 {
         enum { N_BODIES = 40, N_PLACES = 20 };
@@ -129,7 +130,7 @@ START_TEST(test_turns)
 }
 END_TEST
 
-/* Loads of one body, again and again, and rundowns: few of their times are kept. */
+/* Many loads of one body, and rundowns: the tracker keeps few of their times. */
 START_TEST(test_confirmations)
 {
         Tracker *tracker = tracker_new();
@@ -152,7 +153,7 @@ START_TEST(test_confirmations)
         ck_assert_uint_le(body->extra->confirmations->len, BODY_MAX_CONFIRMATIONS);
         ck_assert_uint_le(process->rundowns->len, PROCESS_MAX_RUNDOWNS);
         ck_assert_uint_lt(tracker_budget(tracker)->account->n_bytes, n_bytes + 4096);
-        /* The first and the last are there. */
+        /* The first and the last time are kept. */
         ck_assert_uint_eq(body_seen(body), 1);
         ck_assert_uint_eq(body_next_seen(body, 1), 2);
         ck_assert_uint_eq(body_last_seen(body), time);
@@ -160,7 +161,7 @@ START_TEST(test_confirmations)
 }
 END_TEST
 
-/* A pid that is used again and again: events and questions find their generation. */
+/* A pid that is reused again and again: events and queries find the right generation. */
 START_TEST(test_generations)
 {
         Tracker *tracker = tracker_new();
@@ -187,13 +188,13 @@ START_TEST(test_generations)
                 answer_clear(&answer);
         }
         seconds = cpu_seconds() - seconds;
-        /* To look at each generation for each question would take many times as long. */
+        /* Searching all generations for each query would take many times as long. */
         ck_assert_msg(seconds < 4 * loading, "%g s, loading: %g s", seconds, loading);
         tracker_free(tracker);
 }
 END_TEST
 
-/* Texts as long as an event can have them are cut, between two characters, and booked. */
+/* The longest texts of an event are truncated between two characters, and accounted. */
 START_TEST(test_texts)
 {
         Tracker *tracker = tracker_new();
@@ -224,7 +225,7 @@ START_TEST(test_texts)
 }
 END_TEST
 
-/* Losses without an end of a trace: the oldest become one. */
+/* Gaps of a trace without end: the tracker merges the oldest gaps. */
 START_TEST(test_gaps)
 {
         Tracker *tracker = tracker_new();
@@ -240,8 +241,7 @@ START_TEST(test_gaps)
 }
 END_TEST
 
-/* A trace for each process: they go when all of them has come, and their processes are forgotten.
- */
+/* A trace for each process: a trace is removed once it is complete and its process is evicted. */
 START_TEST(test_traces)
 {
         Tracker *tracker = tracker_new();
@@ -275,15 +275,16 @@ START_TEST(test_traces)
         ck_assert_uint_le(most, 8 << 20);
         ck_assert_uint_gt(tracker_budget(tracker)->n_processes, 10000);
         ck_assert_ptr_null(tracker_stream_by_number(tracker, 4000));
-        /* Their gaps are still counted. */
+        /* The gaps of removed traces still count. */
         ck_assert_double_eq_tol(tracker_gap_seconds(tracker), 20000 * 1e-9, 1e-7);
-        /* A trace that goes on stays. */
+        /* A trace that is not closed stays. */
         ck_assert_ptr_nonnull(tracker_stream_by_number(tracker, 0));
         tracker_free(tracker);
 }
 END_TEST
 
-/* Traces whose feeders vanished: the oldest go, and what comes of such a trace again says so. */
+/* Traces whose feeders vanished: the oldest are removed. Later records of such a trace begin with a
+ * gap. */
 START_TEST(test_idle_traces)
 {
         Tracker *tracker = tracker_new();
@@ -298,7 +299,7 @@ START_TEST(test_idle_traces)
                 memcpy(identity->trace_uuid, &i, sizeof(i));
                 stream = tracker_stream_open(tracker, identity);
                 tracker_apply_progress(tracker, stream, i);
-                /* Until one is dropped, none can have been known before. */
+                /* Before the first removal, no trace has a gap. */
                 ck_assert(i > 1100 || !trace_has_gap(stream->trace, 0, i));
                 tracker_stream_detach(tracker, stream);
                 tracker_commit(tracker);
@@ -307,7 +308,7 @@ START_TEST(test_idle_traces)
         }
         ck_assert_uint_lt(tracker_budget(tracker)->account->n_bytes, 2 * n_bytes);
         ck_assert_ptr_null(tracker_stream_by_number(tracker, 1024));
-        /* One with a process stays, and so does one that was known lately. */
+        /* A trace with a process stays, and a recently used trace stays. */
         ck_assert_ptr_eq(tracker_stream_by_number(tracker, 0), kept);
         i = 20999;
         memcpy(identity->trace_uuid, &i, sizeof(i));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What goes when memory runs out, in which order, and what is answered then.
+ * Which data is evicted when the memory budget is used up, in which order, and the answers after
+ * the eviction.
  */
 
 #include "tracker/answer.h"
@@ -127,7 +128,7 @@ static AnswerStatus ask(const World *world, int32_t pid, uint64_t address, uint6
         return status;
 }
 
-/* Bodies come and go: the old ones are forgotten, and what is answered about them is "evicted". */
+/* Bodies come and go: the oldest dead bodies are evicted, and queries about them give "evicted". */
 START_TEST(test_churn)
 {
         World world = world_new();
@@ -149,11 +150,11 @@ START_TEST(test_churn)
         ck_assert_int_eq(ask(&world, PID, 0x10000, first_time, NULL), ANSWER_EVICTED);
         ck_assert_int_eq(ask(&world, PID, 0x10001, 0, NULL), ANSWER_OK);
         ck_assert_int_eq(ask(&world, PID, 0x10041, 0, NULL), ANSWER_AMBIGUOUS);
-        /* The living stay, however old; and what they say of any time is still so. */
+        /* Living bodies stay, however old, and answers about them are right for any time. */
         ck_assert_int_eq(ask(&world, PID, 0x500000, first_time, NULL), ANSWER_OK);
         ck_assert_int_eq(ask(&world, PID, 0x600000, world.time - 1, NULL), ANSWER_NO_METHOD);
         ck_assert_int_eq(ask(&world, PID, 0x600000, first_time, NULL), ANSWER_EVICTED);
-        /* It is no longer known that only one body was ever there. */
+        /* After eviction, the address may have had other bodies. */
         method(&world, LOAD, PID, 0x700000, 64, 2);
         method(&world, UNLOAD, PID, 0x700000, 64, 2);
         ck_assert_int_eq(ask(&world, PID, 0x700000, 0, NULL), ANSWER_EVICTED);
@@ -183,7 +184,8 @@ START_TEST(test_finished_first)
 }
 END_TEST
 
-/* A smaller budget holds at once, not only when something comes; what is left is still right. */
+/* A smaller budget takes effect at once, not with the next record; the remaining answers stay
+ * right. */
 START_TEST(test_smaller)
 {
         World world = world_new();
@@ -231,17 +233,18 @@ START_TEST(test_living_alone)
                 method(&world, LOAD, PID, 0x10000 + i * 0x40, 0x40, 10 + i);
         refused_time = world.time - 1;
         start = 0x10000 + (i - 1) * 0x40;
-        /* All IL maps went before anything was refused. */
+        /* All IL maps were evicted before a body was refused. */
         ck_assert_uint_gt(n_il_maps, 0);
         ck_assert_uint_eq(tracker_budget(world.tracker)->account->n_il_maps, 0);
-        /* The refused body has no name; from then on nothing is certain, what was before is. */
+        /* The refused body has no name. Answers from its load on are uncertain; earlier answers are
+         * not. */
         ck_assert_int_eq(ask(&world, PID, start, refused_time, &confidence), ANSWER_NO_METHOD);
         ck_assert_int_eq(confidence, CONFIDENCE_GAP);
         ck_assert_int_eq(ask(&world, PID, 0x10000, refused_time, &confidence), ANSWER_OK);
         ck_assert_int_eq(confidence, CONFIDENCE_GAP);
         ck_assert_int_eq(ask(&world, PID, 0x10000, refused_time - 1, &confidence), ANSWER_OK);
         ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
-        /* A load over a living one is that one's end, also where there is no room for the new. */
+        /* A load over a living body ends that body, also if there is no room for the new body. */
         method(&world, LOAD, PID, 0x10010, 0x10, 5);
         ck_assert_int_ne(ask(&world, PID, 0x10000, world.time - 1, NULL), ANSWER_OK);
         tracker_free(world.tracker);
@@ -280,7 +283,8 @@ static void end_by_next_generation(World *world)
 
 static void (*const ENDS[])(World *) = {end_bodies, end_process, end_by_next_generation};
 
-/* Where nothing can be evicted, that is not tried for each record; once something can, it is. */
+/* If nothing can be evicted, the tracker does not search again for each record; once a body can be
+ * evicted, it does. */
 START_TEST(test_evictable_again)
 {
         World world = world_new();
@@ -298,7 +302,7 @@ START_TEST(test_evictable_again)
 }
 END_TEST
 
-/* Names are one for all processes, and go when nobody has them any more. */
+/* All processes share names, and a name is freed with its last user. */
 START_TEST(test_names)
 {
         Account account = {0};
@@ -330,8 +334,8 @@ START_TEST(test_names)
 END_TEST
 
 /*
- * One user's flood, and another user's small program: the program is there before and goes on, or
- * begins when everything is full. What is known of it stays, and what is new is taken.
+ * A flood by one user, and a small program of another user, which starts before the flood or when
+ * memory is full: the data of the small program stays, and the tracker takes its new records.
  */
 enum { VICTIM_UID = 1000, VICTIM = 200, N_FLOOD = 30000 };
 
@@ -362,7 +366,7 @@ static void flood_finished_processes(World *world, uint64_t i)
         plain(world, "DotNETRuntime:AppDomainUnload_V1", (int32_t)(1000 + i));
 }
 
-/* Long names of methods that do not live; and names without a method. */
+/* Long names of unloaded methods, and names without a method. */
 static void flood_names(World *world, uint64_t i)
 {
         Record record = {.event = event_by_name("DotNETRuntime:MethodJittingStarted_V1"),
@@ -439,7 +443,7 @@ START_TEST(test_share)
                 method(&world, LOAD, VICTIM, 0x3000 + i * 0x40, 64, 3 + i);
                 ck_assert_uint_eq(tracker_stats(world.tracker)->refused, n_refused);
         }
-        /* There was a flood. */
+        /* The budget was exceeded. */
         ck_assert_uint_gt(n_refused + budget->n_bodies + budget->n_processes, 100);
         tracker_apply_progress(world.tracker, own, world.time);
         check_victim(&world, 0x1000, 0, ANSWER_OK);
@@ -455,7 +459,8 @@ START_TEST(test_share)
 }
 END_TEST
 
-/* What a user lost to another one is not denied. */
+/* For a user whose data was evicted for another user, answers are "evicted", not "nothing
+ * there". */
 START_TEST(test_thinned)
 {
         World world = world_new();
@@ -477,7 +482,8 @@ START_TEST(test_thinned)
         ck_assert_int_eq(ask(&world, PID, 0x10000, 0, NULL), ANSWER_EVICTED);
         ck_assert_int_eq(ask(&world, VICTIM, 0x10000, 0, &confidence), ANSWER_OK);
         ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
-        /* A body whose load was forgotten is not known from earlier than it is seen. */
+        /* If the load of a body was evicted, the body is known only from its first observation
+         * on. */
         world.stream = flood;
         method(&world, UNLOAD, PID, 0x10000, 32, 0);
         ck_assert_int_eq(ask(&world, PID, 0x10000, 1001, NULL), ANSWER_EVICTED);

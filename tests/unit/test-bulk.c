@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The binary form, as bytes: the rows are the answers, names go ahead of what refers to them, and
- * however the frames are cut, the same comes back.
+ * The binary form: rows have the members of the answers, names precede the rows that refer to them,
+ * and the replies are the same wherever the frames are cut.
  */
 
 #include "query/bulk.h"
@@ -89,7 +89,7 @@ static const char *name(const Client *client, uint32_t id)
 static const struct {
         BulkQuery query;
         const char *names; /* namespace name signature path */
-        BulkAnswer answer; /* without ids */
+        BulkAnswer answer; /* NULL-terminated fields without ids */
 } ROWS[] = {
         {PID(0x1005, AT(5500)),
          "N.T A () /a/b.dll",
@@ -199,7 +199,7 @@ static const struct {
          "- - - -",
          {.status = ANSWER_NO_PROCESS, .process = BULK_NO_PROCESS}},
         {{.pid = 100, .pid_ns = 4, .address = 0x7000},
-         "- - - -", /* without the flag it means nothing */
+         "- - - -", /* without the flag the inlined method has no meaning */
          {.status = ANSWER_NO_METHOD}},
         {PID(0x7000, .time = 1), "- - - -", {.status = ANSWER_NO_METHOD}},
 };
@@ -230,7 +230,7 @@ START_TEST(test_row)
 }
 END_TEST
 
-/* IL stubs with the method that they are made for, each once where its rows are neighbours. */
+/* IL stubs and the methods that they are made for; neighbouring rows share one stub record. */
 START_TEST(test_stubs)
 {
         static const uint32_t STUBS[] = {1, 1, 0, 2, 3};
@@ -319,7 +319,7 @@ START_TEST(test_inlined)
 }
 END_TEST
 
-/* Rows of several processes, each of them once; and the counters. */
+/* Rows of several processes, each process once; and the counters. */
 START_TEST(test_batch)
 {
         const BulkQuery queries[] = {
@@ -366,8 +366,8 @@ static double cpu_seconds(void)
         return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* An address where thousands of bodies came and went is looked at once in a frame, however often it
- * is asked about. */
+/* Many queries in one frame for an address where thousands of bodies were: the daemon searches the
+ * address once. */
 START_TEST(test_ambiguous)
 {
         enum { N_BODIES = 5000, N_QUERIES = 3000 };
@@ -410,7 +410,7 @@ START_TEST(test_ambiguous)
 }
 END_TEST
 
-/* A name goes once; of another user nothing goes at all. */
+/* A name is sent once; names of another user are never sent. */
 START_TEST(test_names_once)
 {
         const BulkQuery query = PID(0x2000);
@@ -434,7 +434,8 @@ START_TEST(test_names_once)
 }
 END_TEST
 
-/* Bodies of process PID, one a method, with names of N_DIGITS; the process is over then. */
+/* Replaces SCRIPT by one that loads N methods of process PID and then ends the process. Each method
+ * has names of its own, which begin with PREFIX. */
 static void append_process(GString *script, int pid, unsigned n, const char *prefix)
 {
         unsigned i;
@@ -450,7 +451,7 @@ static void append_process(GString *script, int pid, unsigned n, const char *pre
         g_string_append_printf(script, "%d AppDomainUnload_V1 pid=%d\n", 1000 * pid + 1, pid);
 }
 
-/* Asks for all of a process's bodies; each has its own names. */
+/* Asks for all bodies of a process, and checks that each has its own names. */
 static void check_process(Client *client, int pid, unsigned n, const char *prefix)
 {
         BulkQuery queries[BULK_MAX_QUERIES];
@@ -476,8 +477,8 @@ static void check_process(Client *client, int pid, unsigned n, const char *prefi
 }
 
 /*
- * What a number stood for goes, and it is given to another name: the client learns of that before
- * an answer has the number. N: fewer than the string table remembers, and more.
+ * An evicted name's number is given to another name: the client gets the new name before an answer
+ * with this number. N: fewer names than the string table remembers, and more.
  */
 START_TEST(test_reused_numbers)
 {
@@ -508,7 +509,7 @@ START_TEST(test_reused_numbers)
 }
 END_TEST
 
-/* More names than a client keeps: 264,000. What it has forgotten is sent again. */
+/* More names than a client keeps, 264,000: the daemon sends forgotten names again. */
 START_TEST(test_forget)
 {
         enum { N = 22000, N_PROCESSES = 4 };
@@ -531,7 +532,8 @@ START_TEST(test_forget)
 }
 END_TEST
 
-/* More bytes of names than a client keeps, in one frame: an error; in many: never too much. */
+/* Names with more bytes than a client keeps: an error if one frame has them all; in several frames,
+ * the client never keeps too many. */
 START_TEST(test_long_names)
 {
         enum { N = 800, N_BYTES = 30000 };
@@ -572,7 +574,7 @@ START_TEST(test_long_names)
 }
 END_TEST
 
-/* Frames, cut everywhere: nothing is taken before it is whole. */
+/* Frames, cut everywhere: the daemon takes a frame only when the frame is complete. */
 START_TEST(test_every_cut)
 {
         const BulkQuery queries[] = {PID(0x1000, AT(5500)), PID(0x2000), PID(0x5000)};
@@ -593,7 +595,8 @@ START_TEST(test_every_cut)
                         unsigned wait_ms;
 
                         for (; n; at += (size_t)n) {
-                                /* Bytes of its own, so that reading too far is seen. */
+                                /* A copy of the exact size, so that the address sanitizer sees a
+                                 * read beyond the end. */
                                 g_autofree uint8_t *own = g_memdup2(bytes->data + at, ends[i] - at);
 
                                 n = bulk_run(bulk, own, ends[i] - at, false, &wait_ms, out);
@@ -612,7 +615,7 @@ END_TEST
 
 static const struct {
         BulkHeader header;
-        ssize_t n; /* of what is sent with the header, of zeros */
+        ssize_t n; /* bytes, all zero, that follow the header */
 } BAD[] = {
         {{.type = 0}, 0},
         {{.type = BULK_NAMES}, 0},
@@ -627,7 +630,7 @@ static const struct {
         {{.type = BULK_QUERIES, .size = UINT32_MAX - 31}, 0},
 };
 
-/* Known as soon as the header is there. */
+/* The error is found as soon as the header has arrived. */
 START_TEST(test_bad)
 {
         Tracker *tracker = script_tracker(HISTORY);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Raw deflate. */
+/* Compresses TEXT as raw deflate. */
 static GBytes *pack(const char *text)
 {
         uint8_t buffer[4096];
@@ -42,7 +42,7 @@ static const TestFile FILES[] = {
         {"more/Lib.dll", "the library, the library, the library, the library", true},
 };
 
-/* A program that is LEAD bytes long before its mark. */
+/* Creates a program file with LEAD bytes before its mark. Returns the file descriptor. */
 static int host_make(uint32_t version, guint lead)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -86,7 +86,7 @@ static int host_make(uint32_t version, guint lead)
         return fd;
 }
 
-/* What was offered, a word each; the text at the begin of the last one. */
+/* The images that were offered: one word each, and the text at the begin of the last image. */
 typedef struct Seen {
         const char *wanted;
         unsigned n;
@@ -114,7 +114,7 @@ static bool find(int host, const char *path, const char *wanted, unsigned n)
         return is_found;
 }
 
-/* The mark can be anywhere, also where two pieces that are read meet. */
+/* The mark is found at any offset, also across the border of two read blocks. */
 START_TEST(test_versions)
 {
         static const guint LEADS[] = {0, 8, 5000, (1 << 20) - 20, (1 << 20) - 40, 3 << 20};
@@ -137,7 +137,7 @@ START_TEST(test_versions)
 }
 END_TEST
 
-/* By the offset of a byte; what is compressed has none. */
+/* Images by the offset of a byte; a compressed image has no offset. */
 START_TEST(test_at)
 {
         static const uint32_t VERSIONS[] = {1, 6};
@@ -179,7 +179,7 @@ START_TEST(test_others)
 
         ck_assert(!find(host, "App.dll", "the program", 0));
         ck_assert(!find(empty, "App.dll", "the program", 0));
-        /* A program with the mark, but nothing bundled with it yet. */
+        /* A program with the mark, but without a bundle. */
         ck_assert_int_eq(pwrite(empty, "\0\0\0\0\0\0\0\0", 8, 0), 8);
         ck_assert_int_eq(pwrite(empty, BUNDLE_MARK, sizeof(BUNDLE_MARK), 8), sizeof(BUNDLE_MARK));
         ck_assert(!find(empty, "App.dll", "the program", 0));
@@ -197,7 +197,7 @@ static bool write_all(const char *path, int host)
         return n > 0 && g_file_set_contents(path, bytes, n, NULL);
 }
 
-/* The program beside the path, as of a recording. */
+/* A bundle beside the recorded path. */
 START_TEST(test_beside)
 {
         g_autofree char *dir = g_dir_make_tmp("bundle-XXXXXX", NULL);

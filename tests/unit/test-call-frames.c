@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The frames of functions of this program, by its own file. */
+/* Frames of functions of this program, from its own file. */
 
 #include "unwind/call-frames.h"
 #include "support/suite.h"
@@ -39,7 +39,7 @@ __asm__(".text\n"
         "pop %rbp\n.cfi_def_cfa 7, 8\n"
         "returns_end: ret\n"
         ".cfi_endproc\n.size returns, . - returns\n"
-        /* The same by a jump to another function. */
+        /* The same path by a jump to another function. */
         ".type jumps, @function\n"
         "jumps: .cfi_startproc\n"
         "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\n"
@@ -106,7 +106,7 @@ static void take_own_mapping(AddressSpaces *spaces, uint64_t address)
         address_spaces_take(spaces, &record.header, 1);
 }
 
-/* Twice: the second time, the instructions are remembered. */
+/* Two rounds: in the second round, the instructions come from the cache. */
 START_TEST(test_ends)
 {
         const Machine *machine = machine_find("x86_64");

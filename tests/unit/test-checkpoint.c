@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Images that are not whole, or not sound: they are refused or taken, and nobody crashes. That a
- * whole one has everything is in test-model, where trackers are replaced by what their images say.
+ * Incomplete and damaged images: the tracker refuses or takes them, and never crashes. test-model
+ * checks that a good image is complete: it replaces trackers by trackers from their images.
  */
 
 #include "tracker/checkpoint.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Something of each kind of item. */
+/* A script with at least one item of each kind. */
 static const char SCRIPT[] =
         "100 RuntimeInformationStart CommandLine=app RuntimeDllPath=/lib/libcoreclr.so\n"
         "110 ModuleLoad_V2 module=1 path=/a.dll\n"
@@ -62,7 +62,7 @@ static GByteArray *image_new(void)
         return image;
 }
 
-/* Reads a copy of its own size, for the address sanitizer to see a read too far. */
+/* Reads a copy of the exact size, so that the address sanitizer sees a read beyond the end. */
 static bool is_taken(const uint8_t *bytes, size_t n, GByteArray *ret_image)
 {
         g_autofree uint8_t *copy = g_memdup2(bytes, n);
@@ -100,7 +100,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* What is taken though it was changed can be written, asked and freed like any other. */
+/* If a changed image is taken, the tracker can write, answer and free it like any other. */
 START_TEST(test_changed)
 {
         g_autoptr(GByteArray) image = image_new();
@@ -123,7 +123,7 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* Nobody takes it any more. */
+/* A sink that refuses the first piece. */
 static bool refuse(void *data, const uint8_t *bytes, size_t n)
 {
         return false;

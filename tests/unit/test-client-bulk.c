@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Batches of the client library, against a daemon that does what a test wants
- */
+/* Batches of the client library, against a fake daemon that follows the test's script */
 
 #include "clrsym/clrsym.h"
 
@@ -24,7 +22,7 @@ static clrsym *open_fake(const FakeDaemon *fake, int reconnect_ms)
         return handle;
 }
 
-/* The connection of the handle is left alone. */
+/* Accepts the connection of the handle, which stays unused. */
 static void accept_handle(FakeDaemon *fake)
 {
         fake_accept(fake);
@@ -84,7 +82,7 @@ START_TEST(test_every_cut)
 }
 END_TEST
 
-/* One byte of a good answer is another: what is then wrong with it, or NULL. */
+/* A good answer with one changed byte, and the error; NULL: no error. */
 typedef struct Change {
         size_t offset, n;
         uint64_t value;
@@ -169,11 +167,11 @@ START_TEST(test_bad_answer)
 }
 END_TEST
 
-/* What a daemon sends instead of one answer, and what is wrong with it. */
+/* A hostile frame in the place of an answer, and the error. */
 typedef struct Hostile {
         uint16_t type;
-        uint32_t size;       /* that the header has */
-        const char *payload; /* of N bytes */
+        uint32_t size;       /* size in the header */
+        const char *payload; /* N bytes */
         size_t n;
         int error;
         const char *said;
@@ -229,7 +227,7 @@ static void play_hostile(FakeDaemon *fake)
         fake_send(fake, hostile->payload, hostile->n);
         if (hostile->size < 1000)
                 fake_send(fake, rest, hostile->size - hostile->n);
-        /* The connection is given up. */
+        /* The client has closed the connection. */
         fake_expect_end(fake);
 }
 
@@ -246,7 +244,7 @@ START_TEST(test_hostile)
 }
 END_TEST
 
-/* Replies to Bulk, each as good as none. */
+/* Bad replies to the call Bulk; the client takes none of them. */
 static const struct {
         const char *reply;
         int error;
@@ -290,7 +288,7 @@ START_TEST(test_upgrade)
 }
 END_TEST
 
-/* A daemon from before there were stubs: it is asked again, for what it has. */
+/* A daemon of a version without stubs: the client asks it again, for the version that it has. */
 static void play_version_1(FakeDaemon *fake)
 {
         BulkAnswer answer = good_answer();
@@ -334,7 +332,7 @@ START_TEST(test_version_1)
 }
 END_TEST
 
-/* Rows that end before, or after, what this library knows of them. */
+/* Rows that are shorter, or longer, than the rows of this library's version. */
 static void play_row_size(FakeDaemon *fake)
 {
         const size_t *size = fake->data;
@@ -384,7 +382,7 @@ START_TEST(test_row_size)
 }
 END_TEST
 
-/* A daemon that has no version that this library knows. */
+/* A daemon without any version that this library knows. */
 static void play_no_version(FakeDaemon *fake)
 {
         int i;
@@ -412,7 +410,8 @@ START_TEST(test_no_version)
 }
 END_TEST
 
-/* Answers each query with a body at its address, whose name is number of the frame and address. */
+/* Answers each query with a body at the query's address; the body's name consists of the frame's
+ * number and the address. */
 static void answer_named(FakeDaemon *fake, unsigned frame, const BulkHeader *header,
                          const BulkQuery *queries, size_t n)
 {
@@ -438,7 +437,7 @@ static void answer_named(FakeDaemon *fake, unsigned frame, const BulkHeader *hea
         fake_send(fake, out->data, out->len);
 }
 
-/* In each frame the same ids are other names, and now and then all are forgotten first. */
+/* The same ids have other names in each frame; now and then the daemon drops all names first. */
 static void play_many(FakeDaemon *fake)
 {
         const BulkHeader forget = {.type = BULK_FORGET};
@@ -454,7 +453,7 @@ static void play_many(FakeDaemon *fake)
                 if (frame % 3 == 2)
                         fake_send(fake, &forget, sizeof(forget));
                 if (frame == 0)
-                        g_usleep(50000); /* the next frame is under way */
+                        g_usleep(50000); /* the next frame is being sent */
                 answer_named(fake, frame, &header, queries, n);
         }
         fake_expect_end(fake);
@@ -500,7 +499,8 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Hangs up in the third frame's answers; the new one knows nothing of the two before. */
+/* Disconnects within the answers of the third frame; the next daemon has no frame of the first
+ * two. */
 static void play_restart(FakeDaemon *fake)
 {
         BulkQuery queries[BULK_MAX_QUERIES];
@@ -555,7 +555,7 @@ static void play_hang_up(FakeDaemon *fake)
         }
 }
 
-/* A question that ends the daemon is not asked for ever. */
+/* The client does not repeat for ever a query that crashes the daemon. */
 START_TEST(test_hang_up)
 {
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_hang_up, NULL);
@@ -622,7 +622,8 @@ START_TEST(test_nearest)
 }
 END_TEST
 
-/* Reads nothing until its own output is read, and the other way round: it would stand still. */
+/* Reads nothing until its own output is read; a client that only wrote or only read would
+ * deadlock. */
 static void play_full(FakeDaemon *fake)
 {
         g_autofree char *text = g_strnfill(8u << 20, 'x');
@@ -656,7 +657,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* Sends names for ever: it is not taken. */
+/* Sends names without end: the client gives up. */
 static void play_flood(FakeDaemon *fake)
 {
         const BulkHeader forget = {.type = BULK_FORGET};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Calls and lists of the client library, against a daemon that does what a test wants
- */
+/* Calls and lists of the client library, against a fake daemon that follows the test's script */
 
 #include "clrsym/clrsym.h"
 
@@ -24,7 +22,7 @@ static clrsym *open_fake(const FakeDaemon *fake, int reconnect_ms)
         return handle;
 }
 
-/* Appends each reply and a line's end. */
+/* Appends each reply and a newline to DATA. */
 static int append_reply(const char *parameters, size_t n, void *data)
 {
         ck_assert_uint_eq(strlen(parameters), n);
@@ -74,7 +72,7 @@ END_TEST
 static const struct {
         const char *reply;
         int error;
-        const char *said; /* in the message, or the parameters */
+        const char *said; /* part of the error message, or of the parameters */
 } REPLIES[] = {
         {"{}", 0, "{}\n"},
         {"{ \"parameters\" : { } }\n", 0, "{ }\n"},
@@ -177,7 +175,7 @@ static void play_stopped(FakeDaemon *fake)
         fake_accept(fake);
         fake_expect_call(fake, "Other");
         fake_reply(fake, "{}");
-        /* The last reply: the connection is as good as before. */
+        /* The last reply: the connection is still usable. */
         fake_expect_call(fake, "Third");
         fake_reply(fake, "{}");
 }
@@ -207,7 +205,7 @@ static void play_restart(FakeDaemon *fake)
         fake_listen(fake);
         fake_accept(fake);
         fake_expect_call(fake, "Second");
-        /* And once more, in the middle of a reply. */
+        /* The daemon disconnects again, within a reply. */
         fake_send(fake, "{\"para", 6);
         fake_accept(fake);
         fake_expect_call(fake, "Second");
@@ -240,7 +238,8 @@ static void play_hang_up(FakeDaemon *fake)
         fake_stop_listening(fake);
 }
 
-/* A call that ends the daemon is not made for ever, and without reconnect_ms only once. */
+/* The client does not repeat for ever a call that crashes the daemon; without reconnect_ms it does
+ * not retry at all. */
 START_TEST(test_hang_up)
 {
         const int n = _i ? 1 : 3;
@@ -263,7 +262,7 @@ static void play_hang_up_later(FakeDaemon *fake)
         fake_hang_up(fake);
 }
 
-/* A reply that reached the caller is not repeated. Then there is no daemon any more. */
+/* A call whose reply has reached the caller is not repeated. Then the daemon is gone. */
 START_TEST(test_hang_up_later)
 {
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_hang_up_later, NULL);
@@ -368,7 +367,7 @@ static void get_fds(int *ret_flags)
                 ret_flags[fd] = fcntl(fd, F_GETFD);
 }
 
-/* All descriptors are close-on-exec, and none is left. */
+/* All descriptors are close-on-exec, and all are closed at the end. */
 START_TEST(test_descriptors)
 {
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_nothing, NULL);

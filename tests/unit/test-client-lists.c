@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Lists and events of the client library: a row is read correctly, or refused as a whole
- */
+/* Lists and events of the client library: each row is either decoded correctly or refused */
 
 #include "clrsym/clrsym.h"
 
@@ -62,9 +60,9 @@ static void check_body(const clrsym_body *body)
         ck_assert_ptr_null(body->stub_signature);
 }
 
-/* What a list asks for, and the member that its rows are in. */
+/* The filter of a list, the expected call, and the member with the rows. */
 typedef struct ListRow {
-        const char *call; /* a part of it */
+        const char *call; /* part of the call */
         const char *member;
         clrsym_filter filter;
 } ListRow;
@@ -161,14 +159,14 @@ START_TEST(test_list)
 
         ck_assert_int_eq(list(handle, &LISTS[_i], &n), 0);
         ck_assert_int_eq(n, 0);
-        /* The third ends it. */
+        /* The third row ends the list. */
         ck_assert_int_eq(list(handle, &LISTS[_i], &n), 9);
         ck_assert_int_eq(n, 3);
         clrsym_close(handle);
 }
 END_TEST
 
-/* TEXT in a row is replaced: then the member WRONG is named, or all is well. */
+/* A replaced TEXT of a row: the error names the member WRONG; NULL: no error. */
 static const struct {
         const char *text, *replacement, *wrong;
 } BODY_CHANGES[] = {
@@ -217,7 +215,7 @@ static const struct {
         {BODY_ROW, "[]", "pid"},
         {"\"methods\":[", "\"methods\":5,\"m\":[", "methods"},
         {"\"methods\":[", "\"bodies\":[", "methods"},
-        /* Good ones. */
+        /* Rows without an error. */
         {"\"signature\":null", "\"signature\":null,\"new\":[{}]", NULL},
 };
 
@@ -256,7 +254,7 @@ START_TEST(test_bad_body)
 }
 END_TEST
 
-/* Unknown parts. */
+/* A body without module, stub and times. */
 static int on_bare_body(const clrsym_process *process, const clrsym_body *body, void *data)
 {
         ck_assert(!body->name && !body->module_path && !body->has_il_version && !body->stub_name);
@@ -317,7 +315,7 @@ static void play_watch(FakeDaemon *fake)
 {
         int listen_fd;
 
-        fake_accept(fake); /* of the handle */
+        fake_accept(fake); /* connection of the handle */
         listen_fd = fake->fd;
         fake->fd = -1;
         fake_accept(fake);
@@ -331,7 +329,7 @@ static void play_watch(FakeDaemon *fake)
                          "\"continues\":true}");
         fake_reply(fake,
                    "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}");
-        /* A restart, and then one that ends it. */
+        /* A restart, and a second restart that ends the watch. */
         fake_stop_listening(fake);
         fake_hang_up(fake);
         g_usleep(300000);
@@ -379,7 +377,7 @@ START_TEST(test_watch)
         }
         expect_event(watch, CLRSYM_EVENT_UNLOAD);
         expect_event(watch, CLRSYM_EVENT_RESYNC);
-        /* As a program with a loop of its own would. */
+        /* The loop of a program that polls the watch's descriptor itself. */
         do {
                 struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 
@@ -390,7 +388,7 @@ START_TEST(test_watch)
         expect_event(watch, CLRSYM_EVENT_EPOCH);
         ck_assert_int_eq(clrsym_watch_fd(watch), fd);
         ck_assert_int_eq(clrsym_watch_next(watch, 10, &event), 0);
-        /* There is none any more. */
+        /* The watch has ended. */
         ck_assert_int_eq(clrsym_watch_next(watch, -1, &event), -ENOENT);
         ck_assert_ptr_nonnull(strstr(clrsym_watch_message(watch), "no daemon at"));
         ck_assert_int_eq(clrsym_watch_next(watch, -1, &event), -ENOENT);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Every allocation of the client library fails once: that is -ENOMEM, and nothing leaks
- *
- * The library's allocations are wrapped by the linker, those of jansson by its own hooks.
+ * Each allocation of the client library fails once: the library returns -ENOMEM, and leaks nothing.
+ * The linker wraps the library's allocations; jansson has its own hooks.
  */
 
 #include "clrsym/clrsym.h"
@@ -32,10 +31,11 @@ char *__wrap_strdup(const char *text);
 int __wrap_asprintf(char **ret, const char *format, ...);
 int __wrap_vasprintf(char **ret, const char *format, va_list arguments);
 
-/* Allocations until the one that fails; of the test's own thread. */
+/* Number of successful allocations before the failing one; counts only the test's own thread. */
 static __thread unsigned n_left = UINT32_MAX;
 
-/* jansson says of a string that it has no memory for that it is invalid. */
+/* True if a failed allocation was jansson's: jansson reports a string as invalid if it has no
+ * memory for it. */
 static __thread bool is_of_jansson;
 
 static void *jansson_malloc(size_t n)
@@ -86,8 +86,8 @@ int __wrap_asprintf(char **ret, const char *format, ...)
         return n;
 }
 
-/* When jansson has no memory for a string that takes 16 bytes with its quotes, it writes past a
- * buffer: no string here is so long. */
+/* All strings are short, because jansson overflows a buffer if it has no memory for a string of 16
+ * bytes, quotes included. */
 #define ANSWER                                                                                     \
         "{\"pid\":1,\"pid_ns\":0,\"status\":\"ok\",\"method\":{\"id\":\"0x1\",\"namespace\":"      \
         "\"N\",\"name\":\"M\",\"signature\":null,\"token\":\"0x06000001\"},\"start\":\"0x1000\","  \
@@ -180,7 +180,7 @@ static int on_answer(clrsym_row *row, void *data)
 
 #define N_QUERIES 5000
 
-/* The first failure; 0 if there is none. */
+/* Returns the first error; 0 if no call failed. */
 static int use_handle(clrsym *handle, clrsym_query *queries, clrsym_answer *answers)
 {
         const clrsym_filter filter = {.pid = 1, .has_pid_ns = true, .all = true, .has_time = true};
@@ -223,13 +223,13 @@ START_TEST(test_every_allocation)
                 r = clrsym_open(&handle, &options, NULL);
                 if (r == 0)
                         r = use_handle(handle, queries, answers);
-                if (n_left > i) { /* it has been passed */
+                if (n_left > i) { /* the failing allocation was not reached */
                         n_left = UINT32_MAX;
                         if (r && r != -ENOMEM && !(r == -EBADMSG && is_of_jansson))
                                 ck_abort_msg("allocation %u: %s", i, strerror(-r));
                         if (handle && r == -ENOMEM)
                                 ck_assert_str_eq(clrsym_message(handle), "out of memory");
-                        /* The handle is as good as before. */
+                        /* The handle is still usable. */
                         if (handle)
                                 ck_assert_int_eq(use_handle(handle, queries, answers), 0);
                         clrsym_close(handle);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Rows of the client library: their JSON as it came, decoded, and with other IL offsets in it
+ * Rows of the client library: their original JSON, their decoded form, and their JSON with other IL
+ * offsets
  */
 
 #include "clrsym/clrsym.h"
@@ -46,7 +47,7 @@ static void play_reply(FakeDaemon *fake)
         fake_reply(fake, fake->data);
 }
 
-/* What FN returns of the rows of REPLY. */
+/* Decodes REPLY with FN for each row. Returns the result of the iteration. */
 static int rows_of(const char *reply, clrsym_row_fn fn, void *data, char **ret_message)
 {
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_reply, reply);
@@ -69,7 +70,7 @@ static int append_json(clrsym_row *row, void *data)
         return out->len > 60 ? 9 : 0;
 }
 
-/* A reply, and the texts of its rows; NULL: it has no such array. */
+/* A reply, and the texts of its rows; NULL: the reply has no rows array. */
 static const struct {
         const char *reply, *rows;
         int result;
@@ -117,7 +118,7 @@ static int check_answer(clrsym_row *row, void *data)
                 ck_assert_str_eq(answer.inlined[0].method, "a");
                 ck_assert_int_eq(answer.inlined[0].il_offset, 7);
                 ck_assert(!answer.inlined[1].method && answer.inlined[1].il_offset == -1);
-                /* It can be had again. */
+                /* A second call gives the same answer. */
                 return clrsym_row_answer(row, &answer);
         case 1:
                 ck_assert_int_eq(answer.status, CLRSYM_UNLOADED);
@@ -148,7 +149,7 @@ START_TEST(test_answers)
 }
 END_TEST
 
-/* TEXT in an answer is replaced: then the member WRONG is named, or all is well. */
+/* A replaced TEXT of an answer: the error names the member WRONG; NULL: no error. */
 static const struct {
         const char *answer, *text, *replacement, *wrong;
 } CHANGES[] = {
@@ -198,7 +199,7 @@ START_TEST(test_bad_answer)
 }
 END_TEST
 
-/* IL offsets, and the answer with them. */
+/* IL offsets, and the answer with these offsets. */
 static const struct {
         clrsym_answer il;
         const char *json;

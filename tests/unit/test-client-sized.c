@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The struct as this version has it, and its size in the first version. */
+/* The struct of this version, and its size in the first version. */
 typedef struct Known {
         uint64_t size, first, second, later;
 } Known;
@@ -18,18 +18,18 @@ typedef struct Known {
 #define FIRST offsetof(Known, later)
 
 static const struct {
-        uint64_t given[6]; /* as the caller's memory has it, from its size on */
+        uint64_t given[6]; /* memory of the caller, beginning with its size */
         size_t size;
         int result;
         uint64_t later;
 } CASES[] = {
-        {{0, 1, 2, 99}, 0, 0, 0}, /* without a size the first version counts */
+        {{0, 1, 2, 99}, 0, 0, 0}, /* size 0 means the size of the first version */
         {{0, 1, 2, 99}, FIRST, 0, 0},
         {{0, 1, 2, 99}, sizeof(Known), 0, 99},
         {{0, 1, 2, 99, 0, 0},
          sizeof(Known) + 16,
          0,
-         99}, /* of a later version: it asks for nothing */
+         99}, /* longer struct of a later version whose further members are 0 */
         {{0, 1, 2, 99, 0, 7}, sizeof(Known) + 16, -EINVAL, 0},
         {{0, 1, 2, 99}, FIRST - 8, -EINVAL, 0},
         {{0, 1, 2, 99}, 1, -EINVAL, 0},

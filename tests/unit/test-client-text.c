@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a value is, and how many of its bytes; 0: none. */
+/* Values, and the numbers of bytes of their texts; 0: no text. */
 static const struct {
         const char *text;
         size_t n;
@@ -101,7 +101,7 @@ START_TEST(test_symbol)
                 if (size > n)
                         ck_assert_str_eq(buffer, want);
                 else if (size > 0) {
-                        /* A beginning, of whole characters. */
+                        /* The buffer has a prefix of whole characters. */
                         ck_assert_uint_lt(strlen(buffer), size);
                         ck_assert(!strncmp(buffer, want, strlen(buffer)));
                         ck_assert(g_utf8_validate(buffer, -1, NULL));
@@ -111,7 +111,7 @@ START_TEST(test_symbol)
 }
 END_TEST
 
-/* For people an IL stub says what it is made for. */
+/* The symbol of an IL stub for people names the method that the stub is made for. */
 START_TEST(test_symbol_of_stub)
 {
         const clrsym_body body = {.name_space = "dynamicClass",
@@ -131,7 +131,7 @@ START_TEST(test_symbol_of_stub)
 }
 END_TEST
 
-/* The last character that fits in part is left out, and an escape too. */
+/* A cut removes the last character or escape as a whole. */
 START_TEST(test_symbol_cut)
 {
         const clrsym_body body = {.name = "aß\u202e"};
@@ -146,7 +146,8 @@ START_TEST(test_symbol_cut)
 }
 END_TEST
 
-/* What GLib calls printable is shown, and nothing else; but what is not assigned yet may be. */
+/* Printable characters are GLib's printable characters; code points that GLib does not know as
+ * assigned may be printable, too. */
 START_TEST(test_printable)
 {
         gunichar c;
@@ -173,7 +174,7 @@ START_TEST(test_printable)
 }
 END_TEST
 
-/* Every sequence of up to three bytes, and of four that begins like one: as GLib says. */
+/* Each sequence of up to three bytes, and of four bytes with a valid begin: same result as GLib. */
 START_TEST(test_utf8)
 {
         uint32_t i;
@@ -193,7 +194,8 @@ START_TEST(test_utf8)
 }
 END_TEST
 
-/* Most of a text is checked in words: every character at every place of one, cut anywhere. */
+/* The library checks most of a text word by word: each character at each place of a word, cut
+ * anywhere. */
 START_TEST(test_utf8_words)
 {
         static const char *const ODD[] = {"\x01", "\x7f", "\x80",         "\xff", "é",
@@ -213,7 +215,7 @@ START_TEST(test_utf8_words)
 }
 END_TEST
 
-/* As the daemon spells them. */
+/* The words are the daemon's spelling. */
 START_TEST(test_words)
 {
         unsigned i, j;
@@ -283,7 +285,7 @@ START_TEST(test_message)
 }
 END_TEST
 
-/* Texts stay where they are, whatever comes later. */
+/* Texts stay valid and in place, whatever the daemon sends later. */
 START_TEST(test_names)
 {
         NameCache names = {0};

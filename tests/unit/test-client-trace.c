@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The process that reads a trace for the client library: it is started clean, explained, and reaped
+ * The process that reads a trace for the client library: it starts with a clean environment, its
+ * errors are explained, and it is reaped
  */
 
 #include "clrsym/clrsym.h"
@@ -21,7 +22,7 @@
 #define READ  "{\"parameters\":{\"read\":1,\"total\":4},\"continues\":true}\\0"
 #define DONE  "{\"parameters\":{\"read\":4,\"total\":4}}\\0"
 #define REPLY "printf '" READ DONE "' >&3\n"
-/* Until the client hangs up. */
+/* Waits until the client disconnects. */
 #define SERVE "cat <&3 >/dev/null\n"
 
 static char *directory;
@@ -31,7 +32,7 @@ static char *in_directory(const char *name)
         return g_build_filename(directory, name, NULL);
 }
 
-/* A clrsymd that is a shell script. It has the sockets as descriptors 3 and 4. */
+/* Installs a shell script as clrsymd. Descriptors 3 and 4 are its sockets. */
 static void set_up(const char *script)
 {
         g_autofree char *text = g_strconcat("#!/bin/sh\n", script, NULL);
@@ -45,7 +46,7 @@ static void set_up(const char *script)
         g_setenv("DIRECTORY", directory, TRUE);
 }
 
-/* No child is left. */
+/* Checks that no child is left. */
 static void tear_down(void)
 {
         static const char *const FILES[] = {"clrsymd", "arguments", "odd"};
@@ -101,7 +102,7 @@ START_TEST(test_read)
                ">>\"$DIRECTORY/odd\"\n"
                "grep 'SigIgn:\t.*1...$' /proc/self/status >/dev/null && echo ign "
                ">>\"$DIRECTORY/odd\"\n" REPLY SERVE);
-        /* The child inherits nothing of this. */
+        /* Descriptors that the child must not inherit. */
         ck_assert_int_eq(dup2(0, 50), 50);
         sigemptyset(&blocked);
         sigaddset(&blocked, SIGUSR1);
@@ -184,7 +185,7 @@ START_TEST(test_no_program)
 }
 END_TEST
 
-/* It says nothing, and does not end when it should. */
+/* The child is silent and does not end in time. */
 START_TEST(test_cancel)
 {
         Progress progress = {.result = 1};
@@ -201,7 +202,7 @@ START_TEST(test_cancel)
 }
 END_TEST
 
-/* Others wait for children, or have no use for them. */
+/* The program ignores SIGCHLD, or waits for all children. */
 START_TEST(test_ignored_children)
 {
         const clrsym_options options = {.trace = "T"};
@@ -232,7 +233,7 @@ static int check_reply(const char *parameters, size_t n, void *data)
         return 0;
 }
 
-/* There is one connection for calls: it is read up to the last reply, and then goes on. */
+/* All calls share one connection: the library reads up to the last reply and can then go on. */
 START_TEST(test_calls)
 {
         const clrsym_options options = {.trace = "T"};

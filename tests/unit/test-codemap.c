@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The code map against a naive list of everything, under random operations; and the rules of
+ * The code map against a naive list of all bodies, under random operations; and the rules of
  * eviction by example.
  */
 
@@ -9,7 +9,7 @@
 
 #include "support/suite.h"
 
-/* The same rules, by the dumbest means: an array that is searched from end to end. */
+/* The same rules in the simplest form: an array with a linear search. */
 typedef struct Naive {
         uint64_t start, size, since, until;
         Body *body;
@@ -95,7 +95,7 @@ static gint compare_newest_first(gconstpointer a, gconstpointer b)
         return x->body->number > y->body->number ? -1 : x->body->number < y->body->number;
 }
 
-/* A walk through everything that ever was there, MOST at a time. */
+/* Walks through all bodies of the history, at most MOST at a time, and compares them with LIST. */
 static void check_history(const CodeMap *map, const GArray *list, uint64_t address, guint most)
 {
         g_autoptr(GArray) expected = g_array_new(FALSE, FALSE, sizeof(Naive));
@@ -122,7 +122,8 @@ static void check_history(const CodeMap *map, const GArray *list, uint64_t addre
                 ck_assert_ptr_eq(newest->pdata[i], got->pdata[i]);
 }
 
-/* Each row: how crowded, how large the bodies, how many loads come late, are some forgotten. */
+/* Rows: how crowded the map is, the size of bodies, the share of late loads, and whether bodies are
+ * evicted. */
 static const struct {
         uint64_t span;
         uint32_t max_size;
@@ -219,7 +220,8 @@ START_TEST(test_unload_only)
         Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10), *b;
 
         codemap_end(map, a, 20, BODY_END_UNLOAD);
-        /* Known from its unload at 50: it was there before, but not while A was. */
+        /* B is known only from its unload at 50: B was loaded before, but not before the end of
+         * A. */
         b = insert(map, BODY_SOURCE_UNLOAD, 0x1008, 0x10, 50);
         ck_assert_ptr_eq(codemap_at(map, 0x1008, 15), a);
         ck_assert_ptr_eq(codemap_at(map, 0x1008, 20), b);
@@ -240,7 +242,7 @@ START_TEST(test_unload_under_living)
         Body *live = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *old = insert(map, BODY_SOURCE_UNLOAD, 0x1000, 0x20, 50);
 
-        /* The unload is of a body that must have ended before the living one began. */
+        /* The unload belongs to a body that must have ended before the load of the living body. */
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 5), old);
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 30), live);
         ck_assert_ptr_eq(codemap_live(map, 0x1000), live);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A recording of dotnet-trace collect-linux, made of bytes, as the perf.data that it becomes
+ * A recording of dotnet-trace collect-linux, built by the test, and the perf.data file that it is
+ * converted to
  */
 
 #include "collect/collect.h"
@@ -19,7 +20,7 @@
 
 static const UniversalTestEvent EVENTS[] = {
         {UNIVERSAL_PROCESS, 1, false, "0703006162630000"},
-        /* 9, from 0x1000 to 0x1fff, at 0x2000 of /a.; a stack; the kernel's. */
+        /* Process 9: 0x1000 to 0x1fff, at 0x2000 of /a.; a stack; the kernel's stack. */
         {UNIVERSAL_MAPPING, 1, false, "098020ff3f804003002f612e0000780000"},
         {UNIVERSAL_MAPPING, 1, false,
          "0a808004808008000700"
@@ -27,7 +28,7 @@ static const UniversalTestEvent EVENTS[] = {
         {UNIVERSAL_MAPPING, 1, false,
          "0b80808080808080808001ffffffffffffffffff01000000"
          "00"},
-        /* M1 from 0x1000 to 0x1010; M2 from 0x1008 on; in the kernel K. */
+        /* M1 from 0x1000 to 0x1010; M2 from 0x1008 on; K in the kernel. */
         {UNIVERSAL_SYMBOL, 1, false,
          "0009802090200200"
          "4d31"},
@@ -43,7 +44,7 @@ static const UniversalTestEvent EVENTS[] = {
         {UNIVERSAL_CPU, 1, true, "01"},
 };
 
-/* The file that the first N bytes of STREAM become. */
+/* Converts the first N bytes of STREAM to a perf.data file. */
 static int convert(const GByteArray *stream, size_t n, RecorderSymbols *symbols,
                    CollectReport *ret_report)
 {
@@ -70,7 +71,7 @@ static void write_sample(GString *text, const PerfAttr *event, const PerfSample 
         g_string_append(text, "\n");
 }
 
-/* What PerfData reads. SPACES get the mappings. */
+/* Returns a text with the records that PerfData reads. SPACES gets the mappings. */
 static char *read_records(int fd, AddressSpaces *spaces)
 {
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
@@ -132,7 +133,8 @@ START_TEST(test_whole)
         ck_assert_uint_eq(mapping->end, 0x2000);
         ck_assert_uint_eq(mapping->offset, 0x2000);
         ck_assert_str_eq(address_spaces_file(spaces, mapping->file)->path, "/a.");
-        /* Stacks have no code. After the exit, a process with the pid begins with nothing. */
+        /* Stacks are not executable. After the exit, the next process with this pid begins without
+         * mappings. */
         ck_assert_ptr_null(address_spaces_find(spaces, 5, 16000, 0x10000));
         ck_assert_ptr_null(address_spaces_find(spaces, 5, 26000, 0x1fff));
         ck_assert_str_eq(address_spaces_name(spaces, 5), "abc");
@@ -150,7 +152,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* What was read before is there, wherever the file ends. */
+/* A truncated file: the records before the end are converted. */
 START_TEST(test_cut)
 {
         g_autoptr(GByteArray) stream = universal_stream(EVENTS, G_N_ELEMENTS(EVENTS));
@@ -159,7 +161,7 @@ START_TEST(test_cut)
         const int fd = convert(stream, stream->len - (guint)_i, symbols, &report);
 
         ck_assert(report.is_cut && !report.damage);
-        /* The end mark has 4 bytes; before it is the block with all samples. */
+        /* The end mark has 4 bytes; the block before it has all samples. */
         ck_assert_uint_eq(report.n_samples, _i <= 4 ? 3 : 0);
         collect_report_clear(&report);
         recorder_symbols_free(symbols);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * When which thread collected garbage: from the records of the runtime, through a worker's log, to
- * the answers
+ * Garbage collections and pauses by thread: from the runtime's events, through the log of a worker,
+ * to the answers
  */
 
 #include "record/collections.h"
@@ -14,24 +14,25 @@
 
 #define PID 77
 
-enum { NOTHING = 99 }; /* instead of a generation */
+enum { NOTHING = 99 }; /* placeholder for a generation */
 
 /* A record of the thread TID. */
 typedef struct Step {
-        const char *event; /* without the provider */
+        const char *event; /* name without the provider */
         int32_t tid;
         uint64_t time;
-        uint32_t number, generation, reason, type; /* as far as the event has them */
+        uint32_t number, generation, reason, type; /* as far as the event has these fields */
 } Step;
 
 static const Step STEPS[] = {
-        {"GCRestartEEEnd_V1", 1, 50, 0, 0, 0, 0}, /* its begin was before the session */
+        {"GCRestartEEEnd_V1", 1, 50, 0, 0, 0, 0}, /* pause that began before the session */
         {"GCEnd_V1", 1, 51, 1, 0, 0, 0},
         {"GCSuspendEEBegin_V1", 1, 100, 0, 0, 1, 0},
         {"GCStart_V2", 1, 110, 2, 0, 0, 0},
         {"GCEnd_V1", 1, 190, 2, 0, 0, 0},
         {"GCRestartEEEnd_V1", 1, 200, 0, 0, 0, 0},
-        /* In the background, from a pause of one thread to one of another, and one beside it. */
+        /* A background collection, from the pause of one thread to the pause of another, and a
+         * collection within it. */
         {"GCSuspendEEBegin_V1", 1, 300, 0, 0, 6, 0},
         {"GCStart_V2", 1, 310, 3, 2, 1, 1},
         {"GCRestartEEEnd_V1", 1, 320, 0, 0, 0, 0},
@@ -42,7 +43,7 @@ static const Step STEPS[] = {
         {"GCSuspendEEBegin_V1", 3, 500, 0, 0, 1, 0},
         {"GCEnd_V1", 3, 520, 3, 0, 0, 0},
         {"GCRestartEEEnd_V1", 3, 530, 0, 0, 0, 0},
-        /* By a debugger; and one that the end of the program cut off. */
+        /* A pause by a debugger; and a pause that the end of the program cut off. */
         {"GCSuspendEEBegin_V1", 1, 600, 0, 0, 5, 0},
         {"GCRestartEEEnd_V1", 1, 700, 0, 0, 0, 0},
         {"GCSuspendEEBegin_V1", 1, 800, 0, 0, 1, 0},
@@ -84,13 +85,13 @@ START_TEST(test_collections)
         CollectionLog *log;
         size_t i;
 
-        ck_assert_ptr_null(collection_log_open(place.path, place.threads, 0)); /* nobody wants it */
+        ck_assert_ptr_null(collection_log_open(place.path, place.threads, 0)); /* no reader */
         collection_log_close(NULL, false);
         g_mkdir(place.logs, 0700);
         log = collection_log_open(place.path, place.threads, 0);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
                 take(log, &STEPS[i]);
-        /* Bytes that are not a stream of events end the log, and harm nobody. */
+        /* Bytes that are not a stream of events end the log, without harm to others. */
         collection_log_sink(log)->take(collection_log_sink(log)->data, (const uint8_t *)"Nettrac?",
                                        8);
         collection_log_close(log, false);
@@ -116,7 +117,7 @@ START_TEST(test_collections)
 }
 END_TEST
 
-/* Very many that never ended: the newest are known all the same. */
+/* Many collections without end events: the newest collections are still found. */
 START_TEST(test_endless)
 {
         LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
@@ -152,7 +153,7 @@ static uint64_t paused(const Collections *collections)
         return totals.paused;
 }
 
-/* The log is read while it is written: collections and pauses that go on are known. */
+/* The log is read while it is written: running collections and pauses are found. */
 START_TEST(test_live)
 {
         LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
@@ -186,7 +187,7 @@ START_TEST(test_live)
         ck_assert_uint_eq(totals.n_processes, 1);
         ck_assert_uint_eq(totals.longest, 100);
         ck_assert_uint_eq(totals.n_late, 0);
-        /* An end that did not come: the next pause by that thread tells. */
+        /* A missing end event: the next pause by the same thread ends the collection. */
         take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 300, 0, 0, 1, 0});
         take(log, &(const Step){"GCStart_V2", 1, 301, 8, 0, 0, 0});
         collection_log_flush(log);
@@ -208,7 +209,7 @@ START_TEST(test_live)
 }
 END_TEST
 
-/* A writer that was killed wrote no ends; another one continues the log. */
+/* A killed writer has written no end events; a new writer continues the log. */
 START_TEST(test_killed)
 {
         LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
@@ -224,7 +225,7 @@ START_TEST(test_killed)
         ck_assert_ptr_nonnull(collections_find(collections, PID, 1, COLLECTIONS_MAX_OPEN));
         ck_assert_ptr_null(collections_find(collections, PID, 1, COLLECTIONS_MAX_OPEN + 100));
         ck_assert_ptr_null(collections_find(collections, PID, 0, COLLECTIONS_MAX_OPEN + 110));
-        /* The next ones exclude those. */
+        /* The events of the next writer exclude the open collections of the killed writer. */
         log = collection_log_open(place.path, place.threads, 0);
         take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 300, 0, 0, 1, 0});
         take(log, &(const Step){"GCStart_V2", 1, 310, 1, 0, 0, 0});
@@ -236,7 +237,7 @@ START_TEST(test_killed)
         ck_assert_ptr_null(collections_find(collections, PID, 0, 350));
         ck_assert_uint_eq(collections_find(collections, PID, 1, 315)->generation, 0);
         ck_assert_uint_eq(paused(collections), 30);
-        /* One that nothing excludes is forgotten when it is too old. */
+        /* An open pause that no later event excludes is forgotten when it is too old. */
         take(log, &(const Step){"GCSuspendEEBegin_V1", 2, 400, 0, 0, 1, 0});
         collection_log_flush(log);
         collections_update(collections);

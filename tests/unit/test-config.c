@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The files of each test, and its log. */
+/* The configuration files of a test, and its log. */
 static char *directory;
 static char *path;
 static GString *logged;
@@ -73,7 +73,7 @@ static void load(Config *ret_config)
         ck_assert_msg(config_load(path, ret_config, &error), "%s", error ? error->message : "");
 }
 
-/* The error, and CONFIG is untouched. */
+/* Returns the error; checks that CONFIG is unchanged. */
 static char *load_fails(void)
 {
         g_autoptr(GError) error = NULL;
@@ -108,7 +108,7 @@ static void assert_equal(const Config *got, const Config *want)
         ck_assert_pstr_eq(got->metrics_file, want->metrics_file);
 }
 
-/* Files without an effect. */
+/* Files without any effect. */
 static const char *const EMPTY[] = {
         "",
         "\n\n",
@@ -160,7 +160,7 @@ END_TEST
 
 static const struct {
         const char *line;
-        uint64_t memory, retention; /* 0: the default */
+        uint64_t memory, retention; /* 0: default */
         bool is_zero;
 } VALUES[] = {
         {"MemoryMax=8M", 8 * KIB *KIB, 0, false},
@@ -189,7 +189,7 @@ START_TEST(test_values)
 }
 END_TEST
 
-/* A value, and what the error says besides the file, the key and the value. */
+/* Values, and the error after the file, the key and the value. */
 static const struct {
         const char *key, *value, *allowed;
 } BAD[] = {
@@ -200,7 +200,7 @@ static const struct {
         {"MemoryMax", "17T", "a size"},
         {"MemoryMax", "18446744073709551615", "a size"},
         {"MemoryMax", "18446744073717940224", "a size"}, /* 2^64 + 8M */
-        {"MemoryMax", "18014398509481992K", "a size"},   /* the same in K */
+        {"MemoryMax", "18014398509481992K", "a size"},   /* 2^64 + 8M in K */
         {"MemoryMax", "1GB", "a size"},
         {"MemoryMax", "1.5G", "a size"},
         {"MemoryMax", "1g", "a size"},
@@ -308,7 +308,7 @@ START_TEST(test_drop_ins)
         put("[Daemon]\nMaxClients=1\nMaxFeeders=1\nMetricsFile=/1\nRetention=1\n");
         put_drop_in("20.conf", "[Daemon]\nMaxFeeders=20\nMetricsFile=\n");
         put_drop_in("10.conf", "[Daemon]\nMaxFeeders=10\nMetricsFile=/10\nRetention=10\n");
-        put_drop_in("9.conf", "[Daemon]\nMaxClients=9\n"); /* last by name */
+        put_drop_in("9.conf", "[Daemon]\nMaxClients=9\n"); /* last drop-in by name */
         put_drop_in("99.conf~", "[Daemon]\nMaxClients=99\n");
         put_drop_in(".99.conf", "[Daemon]\nMaxClients=99\n");
         ck_assert_int_eq(symlink("/dev/null", masked), 0);
@@ -318,7 +318,7 @@ START_TEST(test_drop_ins)
         ck_assert_uint_eq(config.retention, 10);
         ck_assert_ptr_null(config.metrics_file);
 
-        /* Once more, without what the first time has read. */
+        /* Load again; nothing of the first load may remain. */
         put("");
         put_drop_in("10.conf", "");
         load(&again);
@@ -329,7 +329,7 @@ START_TEST(test_drop_ins)
         message = load_fails();
         ck_assert_msg(g_str_has_prefix(message, bad), "%s", message);
 
-        /* Also one whose value would not count. */
+        /* An unknown key is an error even if a later file overrides it. */
         put_drop_in("25.conf", "[Daemon]\nMaxFeeders=5\n");
         g_free(message);
         message = load_fails();
@@ -361,14 +361,14 @@ START_TEST(test_absent)
         remove_all(drop_ins);
         remove_all(path);
         put("");
-        ck_assert(g_file_set_contents(drop_ins, "", -1, NULL)); /* no directory */
+        ck_assert(g_file_set_contents(drop_ins, "", -1, NULL)); /* a file, not a directory */
         g_free(message);
         message = load_fails();
         ck_assert_ptr_nonnull(strstr(message, drop_ins));
 }
 END_TEST
 
-/* What the command line sets goes before the file. */
+/* Options of the command line have priority over the file. */
 START_TEST(test_set)
 {
         g_auto(Config) config = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A core file of each machine that is made here, whole, truncated at each byte, and with wrong
+ * Core files for each machine, built by the test: complete, truncated at each byte, and with wrong
  * lengths
  */
 
@@ -15,20 +15,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CODE  UINT64_C(0x7f0000000000) /* where the file is mapped, with its header */
+#define CODE  UINT64_C(0x7f0000000000) /* address of the mapped file, with its header */
 #define STACK UINT64_C(0x7ffc00000000)
-#define DATA  UINT64_C(0x7f0000100000) /* a file that has no memory in the core */
+#define DATA  UINT64_C(0x7f0000100000) /* mapped file without memory in the core file */
 #define PAGE  0x1000u
 
 enum { N_THREADS = 2, NOTES_AT = 0x200, CODE_AT = 0x1000, STACK_AT = 0x2000, SIZE = 0x3000 };
 enum { MAX_STATUS = 392, INFO_SIZE = 136 };
 
-/* By the kernel's headers: struct elf_prstatus, and user_regs_struct or user_pt_regs. */
+/* Layouts from the kernel's headers: struct elf_prstatus, and user_regs_struct or user_pt_regs. */
 static const struct {
         uint16_t elf_machine;
         const char *name;
         unsigned n_status, n_registers; /* bytes; words */
-        unsigned sp;                    /* number of the stack pointer in the status */
+        unsigned sp;                    /* index of the stack pointer in the status */
         struct {
                 unsigned ours, status;
         } same[6];
@@ -94,7 +94,7 @@ static void notes_make(GByteArray *notes, unsigned machine)
         note_add(notes, NT_FILE, table, sizeof(table));
 }
 
-/* The begin of a mapped file, with its build id. */
+/* Writes the begin of a mapped file, with its build id. */
 static void file_make(uint8_t *page, unsigned machine)
 {
         static const uint8_t ID[] = {4, 0,   0,   0,   3, 0,    0,    0,   NT_GNU_BUILD_ID, 0, 0,
@@ -134,7 +134,7 @@ static void core_make_of(uint8_t *core, unsigned machine)
                                PAGE},
                 [STACK_LOW] = {PT_LOAD, PF_R | PF_W, STACK_AT, STACK, 0, PAGE - 0x100, PAGE - 0x100,
                                PAGE},
-                /* The rest of the stack, without a gap. */
+                /* The upper part of the stack, adjacent to the lower part. */
                 [STACK_HIGH] = {PT_LOAD, PF_R | PF_W, STACK_AT + PAGE - 0x100, STACK + PAGE - 0x100,
                                 0, 0x100, 0x100, PAGE},
         };
@@ -218,11 +218,11 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* A library of which the core has some pages: the rest of its code is mapped, too. */
+/* A library of which the core file has only some pages: the remaining code is mapped, too. */
 START_TEST(test_pages)
 {
         static const struct {
-                uint64_t begin, n; /* of the only segment of the code */
+                uint64_t begin, n; /* the only segment of code */
                 uint32_t flags;
                 unsigned n_mappings;
                 uint64_t mappings[3][2]; /* begin, end; in the order of addresses */
@@ -236,7 +236,7 @@ START_TEST(test_pages)
                  {{PAGE, 0x1800}, {0x1800, 0x2800}, {0x2800, 3 * PAGE}}},
                 {PAGE, 0, PF_R | PF_X, 1, {{PAGE, 3 * PAGE}}},
                 {2 * PAGE, PAGE, PF_R, 0, {{0}}}, /* data */
-                /* Lengths that are wrong. */
+                /* Wrong lengths. */
                 {PAGE, UINT64_MAX - CODE - PAGE, PF_R | PF_X, 1, {{PAGE, 3 * PAGE}}},
                 {2 * PAGE, UINT64_MAX, PF_R | PF_X, 1, {{PAGE, 2 * PAGE}}},
         };
@@ -282,7 +282,7 @@ START_TEST(test_pages)
 }
 END_TEST
 
-/* Words elsewhere than in the copies of stacks. */
+/* Words outside of the copies of stacks. */
 START_TEST(test_memory)
 {
         static const struct {
@@ -292,7 +292,7 @@ START_TEST(test_memory)
                 {STACK, true},
                 {STACK + 3, true},
                 {STACK - 1, false},
-                {STACK + PAGE - 0x104, true}, /* in two segments */
+                {STACK + PAGE - 0x104, true}, /* across two segments */
                 {STACK + PAGE - 8, true},
                 {STACK + PAGE - 7, false},
                 {CODE + PAGE - 8, true},
@@ -326,7 +326,7 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* What is there counts, and no more. */
+/* From a truncated core file, only complete parts are read. */
 START_TEST(test_truncated)
 {
         uint8_t core[SIZE];
@@ -358,7 +358,7 @@ START_TEST(test_refused)
                 {0, 0, "it is not a core file"},
                 {EI_CLASS, ELFCLASS32, "it is of another machine"},
                 {offsetof(Elf64_Ehdr, e_machine), EM_386, "it is of another machine"},
-                /* Its status of a thread is longer. */
+                /* The status of a thread is longer on this machine. */
                 {offsetof(Elf64_Ehdr, e_machine), EM_AARCH64, "it has no threads"},
                 {offsetof(Elf64_Ehdr, e_type), ET_DYN, "it is a program or a library"},
                 {offsetof(Elf64_Ehdr, e_phnum), 0, "no table of its memory"},

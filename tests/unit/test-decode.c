@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The event table: what the decoder and the wire rely on. */
+/* The event table: properties that the decoder and the protocol rely on. */
 
 START_TEST(test_row_is_sound)
 {
@@ -40,7 +40,7 @@ START_TEST(test_row_is_sound)
         name = g_strdup_printf("%s:%s", provider_name(event->provider), event->name);
         ck_assert_ptr_eq(event_by_name(name), event);
         ck_assert_ptr_eq(event_by_id(event->provider, event->id, event->version), event);
-        /* No event of LTTng. */
+        /* Events of collect-linux are not events of LTTng. */
         ck_assert_int_eq(event_name_is_dotnet(name), event->provider < PROVIDER_ASYNC);
 }
 END_TEST
@@ -75,7 +75,7 @@ START_TEST(test_versions_append)
                 ck_assert_int_eq(b->version, a->version + 1);
                 ck_assert_int_eq(b->name[strlen(b->name) - 1], '0' + b->version);
                 ck_assert_uint_gt(b->n_fields, a->n_fields);
-                /* The assembly events are the manifest's exception: BindingID went in between. */
+                /* The assembly events are an exception in the manifest: BindingID was inserted. */
                 for (j = 0; j < a->n_fields && !is_assembly; j++) {
                         ck_assert_int_eq(a->fields[j].name, b->fields[j].name);
                         ck_assert_int_eq(a->fields[j].type, b->fields[j].type);
@@ -84,7 +84,7 @@ START_TEST(test_versions_append)
 }
 END_TEST
 
-/* Field counts that decide, in the runtime, how an event travels: more than nine are packed. */
+/* The runtime packs events with more than nine fields; the numbers of fields decide. */
 static const struct {
         const char *name;
         unsigned n_fields;
@@ -129,7 +129,7 @@ static const char *const NO_ROWS[] = {
         "DotNETRuntime:GCTriggered_V1",
         "DotNETRuntimeX:MethodLoad",
         "DotNET:MethodLoad",
-        "DotNETRuntimeRundown:MethodLoad", /* of the other provider */
+        "DotNETRuntimeRundown:MethodLoad", /* event of the other provider */
         "DotNETRuntimePrivate:MethodLoad",
 };
 
@@ -152,7 +152,7 @@ END_TEST
 static const struct {
         const char *name;
         unsigned id, version;
-        const char *row; /* NULL: there is none */
+        const char *row; /* NULL: no such row */
         bool is_later;
 } LATER[] = {
         {"DotNETRuntime:MethodLoadVerbose_V2", 143, 2, "MethodLoadVerbose_V2", false},
@@ -184,13 +184,13 @@ START_TEST(test_later)
 }
 END_TEST
 
-/* The walk over a row, with a source that counts. */
+/* Decodes a row from a source that counts the calls. */
 
 typedef struct CountingSource {
         Source source;
         unsigned n_read;
         unsigned fail_at;
-        uint32_t count; /* the last one asked for */
+        uint32_t count; /* the last requested count */
         DecodeResult finish_result;
 } CountingSource;
 
@@ -249,7 +249,7 @@ START_TEST(test_walk_fills_record)
         Record record = {.time = 7, .process = {.pid = 8}, .tid = 9};
         unsigned i;
 
-        /* The values of an event before must not shine through. */
+        /* Values of an earlier event must not remain. */
         memset(record.values, 0xff, sizeof(record.values));
         ck_assert_int_eq(decode_record(event, &counting.source, &record), DECODE_OK);
         ck_assert_ptr_eq(record.event, event);
@@ -270,7 +270,7 @@ END_TEST
 
 START_TEST(test_walk_gives_count)
 {
-        /* Cut after the array: the last count asked for is the array's. */
+        /* If the row ends after the array, the last requested count is the array's. */
         Event event = *event_by_name("DotNETRuntime:MethodDetails");
         CountingSource counting = counting_source(UINT_MAX, DECODE_OK);
         Record record = {0};
@@ -286,7 +286,7 @@ START_TEST(test_walk_gives_count)
 }
 END_TEST
 
-/* Flags as in real events. */
+/* Flags of real events. */
 static const struct {
         uint32_t flags;
         const char *tier;
@@ -306,7 +306,7 @@ static const struct {
         {0x288, "OptimizedTier1OSR"},
         {0x308, "InstrumentedTier"},
         {0x388, "InstrumentedTierOptimized"},
-        {0x10000408, "Unknown"}, /* only three bits are the tier */
+        {0x10000408, "Unknown"}, /* only three bits hold the tier */
         {0xffffffff, "InstrumentedTierOptimized"},
 };
 
@@ -334,7 +334,7 @@ START_TEST(test_scratch)
         memset(first, 1, 60);
         second = decode_scratch_take(&scratch, 40);
         memset(second, 2, 40);
-        /* What was reserved does not move. */
+        /* Reserved memory does not move. */
         ck_assert_ptr_eq(second, first + 60);
         memset(decode_scratch_take(&scratch, 1000), 3, 1000);
         ck_assert_uint_eq(scratch.bytes[59], 1);

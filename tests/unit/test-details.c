@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Type arguments of generic methods: one script a rule. Where anything is in doubt there are none,
- * because wrong ones are worse.
+ * Type arguments of generic methods: one script for each rule. In case of doubt the answer has no
+ * type arguments, because wrong ones are worse.
  */
 
 #include "tracker/checkpoint.h"
@@ -28,7 +28,8 @@
 #define NUMBER "02000007@-@/lib/core.dll"
 #define LIST   "02000009@-@/a\\[1\\]\\,b.dll[" NUMBER "]"
 
-/* "": a body without type arguments; NULL: there is no body. */
+/* Returns the type arguments of the body at ADDRESS; "": the body has no type arguments; NULL: no
+ * body. */
 static char *type_args_at(const Tracker *tracker, uint64_t address, uint64_t time)
 {
         const Viewer viewer = {.sees_all = true};
@@ -65,40 +66,40 @@ static const struct {
         {START TYPES(10) DETAILS(11, 7, "0x10") "12 BulkType tid=9\n"
                                                 "13 MethodDetails tid=9 id=7\n" LOAD(14, 7, 0x1000),
          {{0x1000, 14, NUMBER}}},
-        /* An end and a new life: each load has its own. */
+        /* An unload and a second load: each body has the type arguments of its own load. */
         {START TYPES(10) DETAILS(11, 7, "0x10") LOAD(12, 7, 0x1000) UNLOAD(20, 7, 0x1000) TYPES(30)
                  DETAILS(31, 7, "0x20") LOAD(32, 7, 0x1000),
          {{0x1000, 12, NUMBER}, {0x1000, 32, LIST}}},
-        /* An unload that comes late: the code before it and after it is the same. */
+        /* A late unload: the code before and after the unload is the same. */
         {START TYPES(10) DETAILS(11, 7, "0x10")
                  LOAD(12, 7, 0x1000) "50 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=7 "
                                      "start=0x1000 size=64 module=5 "
                                      "ns=N.T name=M\n10: " UNLOAD(30, 7, 0x1000),
          {{0x1000, 25, NUMBER}, {0x1000, 55, NUMBER}}},
 
-        /* None. */
+        /* Bodies without type arguments. */
         {START TYPES(10) DETAILS(11, 8, "0x10") LOAD(12, 7, 0x1000), {{0x1000, 12, ""}}},
         {START TYPES(10) DETAILS(11, 7, "0x99") LOAD(12, 7, 0x1000), {{0x1000, 12, ""}}},
         {START TYPES(10) DETAILS(11, 7, "0x10,0x99") LOAD(12, 7, 0x1000), {{0x1000, 12, ""}}},
         {START TYPES(10) "11 MethodDetails id=7\n" LOAD(12, 7, 0x1000), {{0x1000, 12, ""}}},
         {START "11 MethodDetails id=7 TypeParameters=0x10\n" LOAD(12, 7, 0x1000),
          {{0x1000, 12, ""}}},
-        /* They were emitted by another thread. */
+        /* Another thread emitted the events. */
         {START TYPES(10) "11 MethodDetails tid=9 id=7 TypeParameters=0x10\n" LOAD(12, 7, 0x1000),
          {{0x1000, 12, ""}}},
         {START TYPES(10)
                  DETAILS(11, 7, "0x10") "12 MethodLoadVerbose_V1 tid=9 id=7 start=0x1000 size=64\n",
          {{0x1000, 12, ""}}},
-        /* It is not known which thread emitted them. */
+        /* The thread that emitted the events is unknown. */
         {START "10 BulkType tid=0 Values=0x10/5/0x02000007/0/8\n"
                "11 MethodDetails tid=0 id=7 TypeParameters=0x10\n"
                "12 MethodLoadVerbose_V1 tid=0 id=7 start=0x1000 size=64\n",
          {{0x1000, 12, ""}}},
-        /* Something else came between. */
+        /* Another event came in between. */
         {START TYPES(10) DETAILS(11, 7, "0x10") TYPES(12) LOAD(13, 7, 0x1000), {{0x1000, 13, ""}}},
         {START TYPES(10) DETAILS(11, 7, "0x10") DETAILS(12, 7, "0x10") LOAD(13, 7, 0x1000),
          {{0x1000, 13, ""}}},
-        /* A module that is not known, or has ended; a pointer; no TypeDef. */
+        /* An unknown module, an unloaded module, a pointer, and a token that is no TypeDef. */
         {START "10 BulkType Values=0x10/7/0x02000007/0/8\n" DETAILS(11, 7, "0x10")
                  LOAD(12, 7, 0x1000),
          {{0x1000, 12, ""}}},
@@ -142,7 +143,7 @@ static bool append(void *data, const uint8_t *bytes, size_t n)
         return true;
 }
 
-/* A tracker that is made from an image of TRACKER, which is freed. */
+/* Returns a tracker made from an image of TRACKER, and frees TRACKER. */
 static Tracker *restart(Tracker *tracker)
 {
         g_autoptr(GByteArray) image = g_byte_array_new(), again = g_byte_array_new();
@@ -170,7 +171,7 @@ START_TEST(test_rule)
 }
 END_TEST
 
-/* A restart after each of the events that belong together. */
+/* Restarts after each of the related events. */
 START_TEST(test_restart_between)
 {
         Tracker *tracker = restart(script_tracker(START TYPES(10)));
@@ -199,7 +200,8 @@ static const uint8_t TREE[] = {
         11, 0, 0, 0, 0, 0, 0, 0, 32,  0,   0,   0,   0,                      /* 32: node 0 */
 };
 
-/* Bytes [BEGIN, END) of the tree, as piece number PIECE; the bit of the last piece included. */
+/* Applies bytes [BEGIN, END) of the tree as piece PIECE, which includes the bit of the last
+ * piece. */
 static void take_piece(Tracker *tracker, uint64_t time, uint32_t piece, size_t begin, size_t end)
 {
         g_autoptr(GString) line = g_string_new(NULL);
@@ -215,13 +217,14 @@ static void take_piece(Tracker *tracker, uint64_t time, uint32_t piece, size_t b
 }
 
 #define LAST_PIECE (UINT32_C(1) << 31)
-/* Method 8 is one of type 0x10; 9 is a generic one of List<0x10>. */
+/* Method 8 is a method of type 0x10; method 9 is generic, with List<0x10>. */
 #define INLINED_DETAILS                                                                            \
         TYPES(30)                                                                                  \
         "31 MethodDetails id=8 TypeID=0x10 token=0x06000008\n" TYPES(                              \
                 32) "33 MethodDetails id=9 TypeID=0x20 token=0x06000009 TypeParameters=0x10\n"
 
-/* "METHOD+IL < METHOD+IL" at an offset of the body at 0x1000; "" if nothing is inlined. */
+/* Returns "METHOD+IL < METHOD+IL" at an offset of the body at 0x1000; "" if the body has no inlined
+ * method there. */
 static char *inlined_at(const Tracker *tracker, uint32_t offset)
 {
         const Viewer viewer = {.sees_all = true};
@@ -258,7 +261,7 @@ static void check_inlined(const Tracker *tracker, const char *at_16)
         }
 }
 
-/* In one piece and in three, with restarts between all events. */
+/* The tree in one piece and in three pieces, with restarts between all events. */
 START_TEST(test_inlined)
 {
         Tracker *tracker = script_tracker(START LOAD(12, 7, 0x1000));
@@ -284,7 +287,7 @@ START_TEST(test_inlined)
 }
 END_TEST
 
-/* A piece is missing, comes twice, or belongs to code that is not known: no tree. */
+/* A piece is missing, comes twice, or belongs to unknown code: the body has no tree. */
 START_TEST(test_inlined_pieces)
 {
         Tracker *tracker = script_tracker(START LOAD(12, 7, 0x1000));
@@ -325,7 +328,7 @@ START_TEST(test_inlined_recursion)
 }
 END_TEST
 
-/* The epoch shows whether an earlier answer has changed. */
+/* The epoch changes whenever an earlier answer changes. */
 START_TEST(test_epoch)
 {
         Tracker *tracker = script_tracker(START LOAD(9, 7, 0x1000));
@@ -340,7 +343,7 @@ START_TEST(test_epoch)
 }
 END_TEST
 
-/* What is kept is booked, and booked off with the body. */
+/* The account includes the details, until the body is evicted. */
 START_TEST(test_account)
 {
         Tracker *tracker = script_tracker(START);
@@ -366,7 +369,7 @@ START_TEST(test_account)
 }
 END_TEST
 
-/* However many threads, and however many types: no more than so much. */
+/* With any number of threads and types, memory is bounded. */
 START_TEST(test_flood)
 {
         Tracker *tracker = script_tracker(START);

@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Exported. */
+/* An exported symbol of this program. */
 extern int exported_for_the_test;
 int exported_for_the_test = 1;
 
@@ -85,7 +85,7 @@ START_TEST(reads_maps)
         expect_runtime(LINE("/root/a/libcoreclr.so"), "/root", "/a");
         expect_runtime(LINE("/rooted/a/libcoreclr.so"), "/root", "/rooted/a");
         expect_runtime(LINE("/a/libcoreclr.so") LINE("/b/libcoreclr.so"), "/", "/a");
-        /* Paths that only contain the name. */
+        /* Paths that only contain the name of the runtime's library. */
         expect_runtime(LINE("/a/libcoreclr.so.old"), NULL, NULL);
         expect_runtime(LINE("/a/libcoreclr.so/b"), NULL, NULL);
         expect_runtime(LINE("/a/nolibcoreclr.so"), NULL, NULL);
@@ -103,7 +103,7 @@ START_TEST(reads_maps)
 }
 END_TEST
 
-/* TEXT with its NULs, but without the last one. */
+/* TEXT with its NULs, but without the last NUL. */
 #define OF(text) environment_init(&environment, text, sizeof(text) - 1)
 
 START_TEST(reads_environments)
@@ -138,7 +138,7 @@ START_TEST(reads_environments)
 }
 END_TEST
 
-/* This program, in memory. */
+/* Opens a copy of this program in memory. Returns its descriptor. */
 static int copy_of_us(size_t *ret_n)
 {
         g_autofree char *bytes = NULL;
@@ -171,7 +171,7 @@ START_TEST(finds_what_is_exported)
         ck_assert(file_exports(fd, EXPORTED));
         ck_assert(!file_exports(fd, "exported_for_the_tes"));
         ck_assert(!file_exports(fd, "exported_for_the_test_"));
-        /* Used here, but defined by the C library. */
+        /* The symbol is used here, but the C library defines it. */
         ck_assert(!file_exports(fd, "memfd_create"));
         close(fd);
 }
@@ -184,7 +184,7 @@ START_TEST(takes_any_bytes)
         Elf64_Ehdr header;
 
         ck_assert_int_eq(pread(fd, &header, sizeof(header), 0), sizeof(header));
-        /* Its header and its table of sections, each byte of them. */
+        /* Changes each byte of the ELF header and of the section table. */
         for (i = 0; i < sizeof(header) + header.e_shnum * sizeof(Elf64_Shdr); i++) {
                 off_t at = i < sizeof(header) ? (off_t)i
                                               : (off_t)(header.e_shoff + i - sizeof(header));
@@ -213,7 +213,7 @@ static const struct {
 } SOCKET_ROWS[] = {
         {{"lttng-ust-sock-8", "lttng-ust-sock-8.lock"}, 8},
         {{"lttng-ust-sock-11", "client-lttng-sessiond"}, 11},
-        /* One that an older LTTng has left. */
+        /* A socket that an older LTTng left behind. */
         {{"lttng-ust-sock-11", "lttng-ust-sock-8"}, 8},
         {{"lttng-ust-sock-", "lttng-ust-sock-x", "lttng-ust-sock-99999999"}, 0},
         {{NULL}, 0},

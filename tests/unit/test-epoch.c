@@ -12,7 +12,7 @@
 static const char *const BOOTS[] = {"11111111-2222-3333-4444-555555555555",
                                     "e8a5f7a1-0000-4000-8000-000000000001", ""};
 
-/* Epochs only go up with the time since the boot; all fit into a double. */
+/* Epochs rise with the time since boot; all are exact as a double. */
 START_TEST(test_boot)
 {
         uint64_t last = 0, s;
@@ -27,7 +27,8 @@ START_TEST(test_boot)
 }
 END_TEST
 
-/* Epochs of versions before were 2^20 for each second of the clock, in 2026. */
+/* Epochs of earlier versions were the Unix time in seconds, shifted by 20: the epochs of this
+ * version are larger. */
 START_TEST(test_upgrade)
 {
         ck_assert_uint_gt(epoch_of_boot(BOOTS[_i], 0), UINT64_C(1800000000) << 20);
@@ -45,7 +46,8 @@ static uint64_t first_epoch(const char *directory, uint64_t n_used)
         return epoch;
 }
 
-/* Each daemon begins above the one before, however many epochs that one used. */
+/* The first epoch of each daemon is above all epochs of the daemon before, however many the earlier
+ * daemon used. */
 START_TEST(test_stored)
 {
         static const uint64_t N_USED[] = {0, 1 << 20, UINT64_C(1) << 26, UINT64_C(1) << 30, 0};
@@ -73,7 +75,7 @@ START_TEST(test_stored)
 }
 END_TEST
 
-/* Without a directory it is the time since the boot that counts. */
+/* Without a state directory, the time since boot decides. */
 START_TEST(test_unstored)
 {
         uint64_t first = first_epoch(NULL, 0), second;

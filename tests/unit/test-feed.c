@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Parts of `clrsym feed` and `clrsym session`: what waits for its turn, how long to wait, sizes
+ * Parts of `clrsym feed` and `clrsym session`: the reorder buffer, the backoff, and sizes of
+ * buffers
  */
 
 #include "feed/reorder.h"
@@ -41,7 +42,7 @@ START_TEST(takes_in_order)
         add(&tail, 10, 'a');
         add(&tail, 20, 'c');
         add(&tail, 30, 'd');
-        /* Another stream begins earlier. */
+        /* A stream with an earlier begin. */
         add(&tail, 15, 'b');
         expect(&tail, 9, "");
         expect(&tail, 19, "ab");
@@ -71,7 +72,7 @@ START_TEST(keeps_order_of_equals)
 }
 END_TEST
 
-/* Against an array that is searched. */
+/* Compares with a linear search in an array. */
 START_TEST(is_as_a_list)
 {
         g_autoptr(GRand) random = g_rand_new_with_seed((guint32)_i);
@@ -118,7 +119,7 @@ START_TEST(backs_off)
 
         for (i = 0; i < G_N_ELEMENTS(EXPECTED); i++)
                 ck_assert_uint_eq(backoff_fail(&backoff, 59999), EXPECTED[i]);
-        /* A good minute. */
+        /* After a good minute, the backoff starts anew. */
         ck_assert_uint_eq(backoff_fail(&backoff, 60000), 200);
         ck_assert_uint_eq(backoff_fail(&backoff, 0), 400);
         backoff_reset(&backoff);
@@ -130,7 +131,7 @@ START_TEST(reads_sizes)
 {
         static const struct {
                 const char *text;
-                uint64_t bytes; /* 0: it is not a size */
+                uint64_t bytes; /* 0: not a size */
         } ROWS[] = {
                 {"1", 1},
                 {"4096", 4096},
@@ -177,7 +178,7 @@ START_TEST(cuts_disk)
                 all = ring.file_size * ring.n_files * buffers.n_cpus;
                 ck_assert_uint_eq(ring.file_size % buffers.size, 0);
                 ck_assert_uint_le(all, disk);
-                /* Less than one more sub-buffer in each file is left over. */
+                /* Less than one sub-buffer for each file is unused. */
                 ck_assert_uint_gt(all + ring.n_files * buffers.n_cpus * buffers.size, disk);
         }
 }

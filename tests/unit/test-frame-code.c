@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Frames by machine code: methods as the JIT of .NET 10 writes them, at each of their instructions.
- * All precompiled methods of arm64 are in tests/oracle.
+ * Frames from machine code: methods of the JIT of .NET 10, at each of their instructions.
+ * tests/oracle tests all precompiled methods of arm64.
  */
 
 #include "support/suite.h"
@@ -12,16 +12,16 @@
 
 /* A place in a method. */
 static const struct {
-        const char *method; /* bytes; instructions are parted by '|' */
+        const char *method; /* bytes; '|' separates instructions */
         struct {
                 size_t at;
-                int64_t cfa;     /* from rsp; POINTER: the frame pointer has the caller */
-                int64_t pointer; /* where rbp is, from the CFA; 0: it has not changed */
+                int64_t cfa;     /* from rsp; POINTER: relative to the frame pointer */
+                int64_t pointer; /* place of the caller's rbp, from the CFA; 0: rbp is unchanged */
         } places[8];
 } ROWS[] = {
         /* addsd xmm0, xmm1; ret */
         {"f2 0f 58 c1|c3", {{0, 8, 0}, {4, 8, 0}}},
-        /* A frame pointer. */
+        /* With a frame pointer. */
         {"55|48 8b ec|8d 47 01|5d|c3",
          {{0, 8, 0}, {1, 16, -16}, {4, POINTER, 0}, {7, 16, -16}, {8, 8, 0}}},
         {"55|41 57|53|48 83 ec 10|c5 f8 77|48 8d 6c 24 20|90|48 83 c4 10|5b|41 5f|5d|c3",
@@ -33,22 +33,22 @@ static const struct {
           {22, 24, -16},
           {24, 16, -16},
           {25, 8, 0}}},
-        /* None; one call. */
+        /* Without a frame pointer; one call. */
         {"50|e8 00 00 00 00|48 83 c4 08|c3", {{0, 8, 0}, {1, 16, 0}, {6, 16, 0}, {10, 8, 0}}},
         {"53|48 83 ec 20|48 8b df|e8 00 00 00 00|48 83 c4 20|5b|c3",
          {{1, 16, 0}, {5, 48, 0}, {8, 48, 0}, {13, 48, 0}, {17, 16, 0}, {18, 8, 0}}},
-        /* None, and rbp has a value. */
+        /* Without a frame pointer, and rbp has another value. */
         {"55|53|50|8b ef|8b c5|48 83 c4 08|5b|5d|c3",
          {{1, 16, -16}, {2, 24, -16}, {3, 32, -16}, {5, 32, -16}, {11, 24, -16}, {13, 8, 0}}},
         /* A large frame. */
         {"55|4c 8d 9c 24 00 00 ff ff|90", {{1, 16, -16}, {9, POINTER, 0}}},
-        /* Jumps: in the method, and out of it. */
+        /* Jumps within the method and out of it. */
         {"90|e9 fa ff ff ff|c3", {{1, 8, 0}}},
         {"55|48 8b ec|e9 f7 ff ff ff|c3", {{4, POINTER, 0}}},
         {"55|48 8b ec|5d|e9 00 10 00 00", {{4, 16, -16}, {5, 8, 0}}},
         {"55|48 8b ec|5d|48 ff e0", {{4, 16, -16}, {5, 8, 0}}},
         {"55|48 8b ec|48 8d 65 f0|5d|c3", {{4, POINTER, 0}, {8, 16, -16}}},
-        /* Instructions that are cut. */
+        /* Truncated instructions. */
         {"48 83", {{0, 8, 0}, {1, 8, 0}}},
         {"41", {{0, 8, 0}}},
 };
@@ -95,7 +95,7 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* When the frame pointer is the method's own. */
+/* Frame pointers that belong to the method. */
 START_TEST(test_kinds)
 {
         static const uint8_t CODE[] = {0x55, 0x48, 0x8b, 0xec, 0x90, 0x5d, 0xc3};
@@ -113,7 +113,7 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* In a call, whatever its bytes are. */
+/* Return addresses: the place is in a call, whatever the bytes there are. */
 START_TEST(test_callers)
 {
         static const uint8_t CODE[] = {0x50, 0xe8, 0xc3, 0xc3, 0xc3, 0xc3, 0x58, 0xc3};
@@ -130,7 +130,7 @@ START_TEST(test_callers)
 }
 END_TEST
 
-/* Stubs of the runtime, which jump to a method: they have changed nothing. */
+/* Stubs of the runtime that jump to a method and change no register of the frame. */
 static const struct {
         const char *bytes;
         FrameCodeKind kind;
@@ -187,13 +187,13 @@ END_TEST
 
 /* A place in a method. */
 static const struct {
-        uint32_t method[12]; /* ends with 0 */
+        uint32_t method[12]; /* 0 ends the method */
         struct {
-                size_t at; /* in instructions */
+                size_t at; /* number of the instruction */
                 FrameCodeKind kind;
-                uint8_t number;                /* the CFA's register, and ... */
-                int64_t cfa;                   /* ... the offset from it */
-                int64_t pointer, address, x19; /* from the CFA; 0: not changed */
+                uint8_t number;                /* register of the CFA */
+                int64_t cfa;                   /* offset from this register */
+                int64_t pointer, address, x19; /* from the CFA; 0: unchanged */
         } places[9];
 } ARM64_ROWS[] = {
         {{STP_FP_32, STP_19_AT_16, MOV_FP_SP, BL, LDP_19_AT_16, LDP_FP_32, RET},
@@ -205,7 +205,7 @@ static const struct {
           {5, FRAME_CODE_RULES, REGISTER_SP, 32, -32, -24, 0},
           {6, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0},
           {7, FRAME_CODE_POINTER, 0, 0, 0, 0, 0}}},
-        /* The pair is not the lowest of the frame; x30 is signed; a jump ends it. */
+        /* The pair is not the lowest slot of the frame; x30 is signed; a jump ends the method. */
         {{PACIASP, SUB_SP_48, STP_FP_AT_16, ADD_FP_SP_16, ADD_0, SUB_SP_FP, LDP_FP_AT_16, ADD_SP_48,
           AUTIASP, BR_1},
          {{1, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0},
@@ -224,20 +224,20 @@ static const struct {
          {{0, FRAME_CODE_RULES, REGISTER_SP, 8224, -8224, -8216, 0},
           {1, FRAME_CODE_HIDDEN, REGISTER_SP, 8192, 0, 0, 0},
           {2, FRAME_CODE_HIDDEN, REGISTER_SP, 8192, 0, 0, 0}}},
-        /* A case of a switch, not the end. */
+        /* A jump of a switch does not end the method. */
         {{STP_FP_32, MOV_FP_SP, ADD_0, BR_1, LDP_FP_32, BR_1},
          {{3, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0},
           {5, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
-        /* Jumps: in the method, and out of it. */
+        /* Jumps within the method and out of it. */
         {{STP_FP_32, MOV_FP_SP, ADD_0, B_BACK},
          {{3, FRAME_CODE_RULES, REGISTER_FP, 32, -32, -24, 0}}},
         {{STP_FP_32, MOV_FP_SP, LDP_FP_32, B_OUT},
          {{3, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
-        /* Without a frame: sure only without a call. */
+        /* Without a frame: certain only if the method has no call. */
         {{ADD_0, STR_0_AT_16, RET}, {{1, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
         {{ADD_0, BL, ADD_0, B_BACK},
          {{0, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}, {2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
-        /* x29 is pointed to something else. */
+        /* x29 has another value. */
         {{STP_FP_32, ADD_FP_SP_16, ADD_0}, {{2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
         {{STP_FP_32, ADD_0, MOV_FP_SP}, {{2, FRAME_CODE_UNKNOWN, 0, 0, 0, 0, 0}}},
         {{ADD_SP_9, RET}, {{0, FRAME_CODE_HIDDEN, REGISTER_SP, 0, 0, 0, 0}}},
@@ -283,7 +283,7 @@ START_TEST(test_arm64_places)
 }
 END_TEST
 
-/* In a call, and in code that continues another frame. */
+/* Return addresses, and places in code that continues another frame. */
 START_TEST(test_arm64_callers)
 {
         static const uint32_t WORDS[] = {STP_FP_32, MOV_FP_SP, BL, LDP_FP_32, ADD_SP_48, RET, 0};

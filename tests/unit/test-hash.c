@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Keys that a traced program chose so that they fall into one slot of a table: they take no longer
- * than any others. Each set of keys collides under a hash that is not seeded.
+ * Keys that a traced program has chosen to fall into one slot of a table take no longer than other
+ * keys. Each set of keys collides under an unseeded hash.
  */
 
 #include "codemap/codemap.h"
@@ -19,7 +19,7 @@ enum { N_KEYS = 30000, N_PAIRS = 14 };
 /* The inverse of 0x9e3779b97f4a7c15 modulo 2^64. */
 #define INVERSE UINT64_C(0xf1de83e19937733d)
 
-/* Takes N keys, hostile or ordinary ones, and gives them back. */
+/* Inserts N hostile or ordinary keys, and removes them. */
 typedef void (*Fill)(bool is_hostile);
 
 static double cpu_seconds(void)
@@ -54,7 +54,7 @@ static void fill_bodies(bool is_hostile)
         strtab_free(names);
 }
 
-/* Equal sums of MethodID and native code version. */
+/* Pairs of MethodID and native code version with equal sums. */
 static void fill_versions(bool is_hostile)
 {
         Account account = {0};
@@ -94,7 +94,8 @@ static void fill_pages(bool is_hostile)
         strtab_free(names);
 }
 
-/* Two words that cancel each other in a sum of words, for every seed; in all combinations. */
+/* Names in which two words cancel each other in a sum of words, for every seed; all
+ * combinations. */
 static void fill_names(bool is_hostile)
 {
         Account account = {0};
@@ -174,7 +175,7 @@ START_TEST(test_hostile_keys)
 }
 END_TEST
 
-/* The vectors of SipHash-1-3's reference: key 00 01 .. 0f, input 00 01 02 ... */
+/* The reference vectors of SipHash-1-3: key 00 01 .. 0f, input 00 01 02 ... */
 START_TEST(test_siphash)
 {
         static const uint64_t EXPECTED[] = {UINT64_C(0xabac0158050fc4dc),

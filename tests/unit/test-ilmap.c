@@ -4,7 +4,7 @@
 #include "event/event.h"
 #include "support/suite.h"
 
-/* As the runtime writes it: not sorted by native offset, the special groups at the end. */
+/* A map in the runtime's order: not sorted by native offset, special entries last. */
 static const int32_t IL[] = {0, 7, 2, IL_OFFSET_EPILOG, IL_OFFSET_PROLOG, IL_OFFSET_NO_MAPPING, 9};
 static const uint32_t NATIVE[] = {12, 40, 25, 70, 0, 33, 40};
 
@@ -19,7 +19,7 @@ static const struct {
         {25, 2},
         {33, IL_OFFSET_NO_MAPPING},
         {39, IL_OFFSET_NO_MAPPING},
-        {40, 7}, /* two entries at one offset: the lower one, as in the runtime */
+        {40, 7}, /* two entries at one native offset: the lower IL offset wins, as in the runtime */
         {69, 7},
         {70, IL_OFFSET_EPILOG},
         {UINT32_MAX, IL_OFFSET_EPILOG},

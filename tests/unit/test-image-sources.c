@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What a process costs whose files were made to cost much, and what the others have of it. */
+/* The work for a process with deliberately expensive files is bounded, and does not reduce the work
+ * for other processes. */
 
 #include "lines/image-search.h"
 
@@ -17,7 +18,7 @@
 #define HOG          1000
 #define OTHER        1001
 
-/* Raw deflate of zeros. */
+/* Returns N zeros as raw deflate. */
 static GBytes *pack_zeros(gsize n)
 {
         static uint8_t zeros[1 << 20], packed[1 << 20];
@@ -35,7 +36,7 @@ static GBytes *pack_zeros(gsize n)
         return g_bytes_new(packed, sizeof(packed) - stream.avail_out);
 }
 
-/* A program with assemblies 0.dll, 1.dll, ... */
+/* Writes a program with the assemblies 0.dll, 1.dll, ... */
 static void program_write(const char *path)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -71,7 +72,7 @@ static void program_write(const char *path)
         ck_assert(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
 }
 
-/* Never the one that is looked for. */
+/* Counts the images; never accepts one. */
 static bool count_images(const ImageBytes *image, void *data)
 {
         (*(unsigned *)data)++;
@@ -83,7 +84,8 @@ typedef struct SourcesWorld {
         ImageSources sources;
 } SourcesWorld;
 
-/* The program is beside its first assembly: "0" of "0.dll", and a link for each of the others. */
+/* Creates a program beside its first assembly ("0" beside "0.dll"), and a link for each other
+ * assembly. */
 static void world_init(SourcesWorld *world)
 {
         g_autofree char *program = NULL;
@@ -115,7 +117,7 @@ static void world_deinit(SourcesWorld *world)
         image_sources_deinit(&world->sources);
 }
 
-/* Returns how many images were offered. */
+/* Returns the number of offered images. */
 static unsigned world_ask(SourcesWorld *world, pid_t process, unsigned assembly)
 {
         g_autofree char *path = g_strdup_printf("%s/%u.dll", world->directory, assembly);
@@ -148,7 +150,7 @@ START_TEST(test_unpacked_once)
         ck_assert_uint_ge(work, N_UNPACKED);
         for (i = 0; i < 20; i++)
                 ck_assert_uint_eq(world_ask(&world, HOG, 0), 1);
-        /* The table of the files, and looking for the file. */
+        /* Work: the table of files, and the search for the file. */
         ck_assert_uint_le(world_account(&world, HOG)->work - work, 20 * (8u << 20));
         world_deinit(&world);
 }
@@ -182,7 +184,7 @@ START_TEST(test_period)
         ck_assert(image_sources_may_look(&world.sources, OTHER));
         world.sources.accounts[0].since -= SOURCES_PERIOD;
         ck_assert(image_sources_may_look(&world.sources, HOG));
-        /* The process was refused, and the report still names it. */
+        /* The process is refused, and the report still names it. */
         ck_assert_int_eq(image_sources_spent(&world.sources), HOG);
         image_sources_deinit(&world.sources);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What the files of one recorded process may cost, whatever it has mapped
- */
+/* The work for the files of one recorded process is bounded, whatever the process has mapped */
 
 #include "perf/images.h"
 
@@ -20,7 +18,7 @@
 #include <sys/sysmacros.h>
 
 #define NS   UINT64_C(1000000000)
-#define HOG  (G_MAXINT32 - 1) /* nobody's: there is no /proc for it */
+#define HOG  (G_MAXINT32 - 1) /* pid of no process, so without /proc entry */
 #define BASE UINT64_C(0x7f0000000000)
 
 static char *directory;
@@ -39,7 +37,7 @@ static void tear_down(void)
         g_free(directory);
 }
 
-/* A hole of N bytes, with a program's name. */
+/* Creates a sparse file of N bytes with the name of a program. */
 static char *sparse_file(const char *name, off_t n)
 {
         char *path = g_build_filename(directory, name, NULL);
@@ -64,7 +62,7 @@ static Mapping mapping_of(int32_t pid, char *path)
         };
 }
 
-/* How often the file was opened since it is watched. */
+/* Returns how often the file was opened since the watch began. */
 static unsigned opens_of(int watch)
 {
         _Alignas(struct inotify_event) char events[65536];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A feeder's side of the conversation: however the daemon's bytes are cut, the events are the same;
- * and a connection that breaks after any byte loses nothing once there is another one.
+ * A feeder's side of the protocol: the events are the same wherever the daemon's bytes are cut; and
+ * after a disconnect at any byte, the next connection loses nothing.
  */
 
 #include "wire/ingest-client.h"
@@ -61,7 +61,7 @@ static void commit_all(IngestClient *client)
         ingest_client_commit(client, ingest_client_batch(client)->len, NULL);
 }
 
-/* All events at hand, "type" or "type stream:watermark", a blank between. */
+/* Appends all pending events as "type" or "type stream:watermark", separated by blanks. */
 static void append_events(IngestClient *client, GString *text)
 {
         IngestClientEvent event;
@@ -96,7 +96,7 @@ static void append_events(IngestClient *client, GString *text)
         }
 }
 
-/* A client with two streams and two batches under way. */
+/* Returns a client with two streams and two batches in flight. */
 static IngestClient *busy_client(GByteArray *out)
 {
         IngestClient *client = ingest_client_new("test", false);
@@ -113,7 +113,7 @@ static IngestClient *busy_client(GByteArray *out)
         return client;
 }
 
-/* Frames of the daemon, and the busy client's events. */
+/* Frames of the daemon, and the events of the busy client. */
 typedef void (*PutReplies)(GByteArray *out);
 
 static void put_hello(GByteArray *out)
@@ -192,7 +192,7 @@ static void put_feeders_frame(GByteArray *out)
 static const struct {
         PutReplies put;
         const char *events;
-        const char *reason; /* a part of it, or NULL */
+        const char *reason; /* part of the reason, or NULL */
 } TALKS[] = {
         {put_good, "greeted go ack:a:5 hold ack:a:10 committed go committed", NULL},
         {put_error, "greeted broken:3", "too much"},
@@ -219,9 +219,9 @@ START_TEST(test_talk)
                 size_t at = 0;
 
                 while (at < replies->len) {
-                        /* With a cut at 0: byte by byte. */
+                        /* CUT 0 means byte by byte. */
                         size_t n = cut == 0 ? 1 : at < cut ? cut : replies->len - at;
-                        /* A copy, for the address sanitizer to see a read too far. */
+                        /* A copy, so that the address sanitizer sees a read beyond the end. */
                         g_autofree uint8_t *piece = g_memdup2(replies->data + at, n);
 
                         ingest_client_feed(client, piece, n);
@@ -303,7 +303,7 @@ START_TEST(test_settled)
         ck_assert_uint_eq(ingest_client_settled(client, 20), 0);
         ck_assert_uint_eq(ingest_client_settled(client, 21), 3 * n_first);
 
-        /* However large it is. */
+        /* This also holds for a batch above the usual size. */
         while (batch->len < INGEST_CLIENT_BATCH_SIZE)
                 put_load(client, stream, 20);
         ck_assert(!ingest_client_is_due(client, 20));
@@ -342,7 +342,7 @@ START_TEST(test_too_large)
 }
 END_TEST
 
-/* Numbers of streams that are over are used again, once there are no others left. */
+/* The client reuses numbers of closed streams when all other numbers are in use. */
 START_TEST(test_numbers)
 {
         g_autoptr(GByteArray) out = g_byte_array_new(), replies = g_byte_array_new();
@@ -380,12 +380,12 @@ START_TEST(test_numbers)
 }
 END_TEST
 
-/* A daemon whose connections break: after N_LEFT bytes nothing more gets through, either way. */
+/* A daemon whose connections break: after N_LEFT bytes, no byte passes in either direction. */
 typedef struct Link {
         Tracker *tracker;
         IngestClient *client;
         IngestConnection *connection;
-        GByteArray *out; /* owned: from the client */
+        GByteArray *out; /* owned: bytes from the client */
         size_t n_left;
         bool is_broken;
 } Link;
@@ -422,8 +422,9 @@ static void link_carry(Link *link)
 }
 
 /*
- * A feeder's life, by steps; the connection breaks after N bytes, which is found before step
- * I_FOUND at the latest. Returns what the daemon knows then; the caller owns it.
+ * Plays the life of a feeder, step by step; the connection breaks after N bytes, and the feeder
+ * notices this at step I_FOUND at the latest. Returns the knowledge of the daemon; the caller owns
+ * it.
  */
 static char *live(size_t n, unsigned i_found, size_t *ret_n_carried)
 {
@@ -506,7 +507,7 @@ START_TEST(test_broken)
 
         ck_assert_ptr_nonnull(strstr(whole, "\"start\":\"0xa000\""));
         for (n = 0; n < n_whole; n++) {
-                /* It is found at once, or a while after. */
+                /* The client notices the disconnect at once, or some steps later. */
                 for (i_found = 0; i_found <= 8; i_found++) {
                         g_autofree char *broken = live(n, i_found, &n_carried);
 
@@ -516,8 +517,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* What was not fed is a gap: no feeder fed the stream before this client, which reports where it
- * begins. */
+/* A stream that no feeder fed before: the client reports the gap before its begin. */
 START_TEST(test_gap_before)
 {
         Link link = {.tracker = tracker_new(), .client = ingest_client_new("first", false)};
@@ -534,7 +534,7 @@ START_TEST(test_gap_before)
         link_carry(&link);
         put_load(link.client, open_stream(link.client, 1, NULL), 20);
         commit_all(link.client);
-        link_connect(&link, SIZE_MAX); /* before it is sent */
+        link_connect(&link, SIZE_MAX); /* before the gap is sent */
         link_carry(&link);
         ck_assert(tracker_gap_seconds(link.tracker) > 5e-9);
         ingest_client_free(link.client);

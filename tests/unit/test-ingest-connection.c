@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * A feeder's conversation: however its bytes are cut, the replies and the result are the same.
- */
+/* A feeder's connection: the replies and the result are the same wherever its bytes are cut. */
 
 #include "wire/ingest-connection.h"
 
@@ -12,7 +10,7 @@
 
 #include <string.h>
 
-/* A conversation without a fault: three batches, two streams, of which one is closed. */
+/* Returns a valid conversation: three batches, two streams, one of which is closed. */
 static GByteArray *good_script(void)
 {
         GByteArray *out = g_byte_array_new();
@@ -59,7 +57,7 @@ static void converse(Tracker *tracker, const uint8_t *bytes, size_t n, size_t cu
 
         while (at < n) {
                 size_t n_piece = at < cut ? cut - at : MIN(step, n - at);
-                /* A copy, for the address sanitizer to see a read too far. */
+                /* A copy, so that the address sanitizer sees a read beyond the end. */
                 g_autofree uint8_t *piece = g_memdup2(bytes + at, n_piece);
 
                 ingest_connection_feed(session, piece, n_piece);
@@ -95,7 +93,7 @@ static void check_every_cut(const GByteArray *script)
         tracker_free(tracker);
         for (i = 0; i <= script->len; i++) {
                 tracker = tracker_new();
-                /* At 0: byte by byte. */
+                /* CUT 0 means byte by byte. */
                 converse(tracker, script->data, script->len, i, i ? script->len : 1, &cut);
                 check_same(&cut, &whole);
                 outcome_clear(&cut);
@@ -104,7 +102,7 @@ static void check_every_cut(const GByteArray *script)
         outcome_clear(&whole);
 }
 
-/* The frames of BYTES as "TYPE" or "TYPE stream time", a blank between. */
+/* Returns the frames of BYTES as "TYPE" or "TYPE stream time", separated by blanks. */
 static char *frames(const GByteArray *bytes)
 {
         GString *text = g_string_new(NULL);
@@ -178,12 +176,12 @@ START_TEST(test_good_cut)
 }
 END_TEST
 
-/* The feeder vanishes after each byte: what was committed is known, and nothing else. */
+/* The feeder vanishes after each byte: the tracker has exactly the committed batches. */
 START_TEST(test_vanished)
 {
         static const char *const STARTS[] = {"\"0x1000\"", "\"0x2000\"", "\"0x3000\"",
                                              "\"0x4000\""};
-        static const unsigned N_STARTS[] = {0, 2, 3, 4}; /* after so many commits */
+        static const unsigned N_STARTS[] = {0, 2, 3, 4}; /* position -> number of commits */
         g_autoptr(GByteArray) script = good_script();
         size_t n, i;
 
@@ -199,7 +197,7 @@ START_TEST(test_vanished)
                                       "%s after %zu bytes", STARTS[i], n);
                 outcome_clear(&outcome);
 
-                /* And another one that sends it all again brings the rest, once. */
+                /* A second feeder sends everything again: the tracker gets the rest, once. */
                 converse(tracker, script->data, script->len, script->len, 1, &outcome);
                 ck_assert_uint_eq(tracker_stats(tracker)->records[EVENT_KIND_METHOD_LOAD], 4);
                 ck_assert_uint_eq(tracker_stats(tracker)->discarded_events, 5);
@@ -209,7 +207,7 @@ START_TEST(test_vanished)
 }
 END_TEST
 
-/* Scripts with a fault, in the batch after a valid one. */
+/* Conversations with a fault in the batch after a valid batch. */
 typedef void (*PutFault)(GByteArray *out);
 
 static void put_bad_length(GByteArray *out)
@@ -291,7 +289,7 @@ static void put_broken_record(GByteArray *out)
         guint begin = out->len;
 
         script_load(out, 0, 50, 0x6000);
-        /* A byte of the event's version. */
+        /* Overwrite a byte of the event's version. */
         out->data[begin + INGEST_HEADER_SIZE + 4 + 8 + 8 + 4 + 4 + 1] = 0;
         script_commit(out);
 }
@@ -335,11 +333,11 @@ START_TEST(test_fault)
 }
 END_TEST
 
-/* What does not begin with the right HELLO is refused with a word. */
+/* Conversations without a valid HELLO get an error message. */
 static const struct {
         const char *bytes;
         size_t n;
-        const char *error; /* a part of it */
+        const char *error; /* part of the message */
 } OPENINGS[] = {
         {"\x08\0\0\0\1\0\0\0\2\0\0\0\0\0\0\0", 16, "version 2"},
         {"\x08\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0", 16, "version 0"},
@@ -376,7 +374,7 @@ START_TEST(test_hold)
 
         ck_assert(ingest_connection_feed(session, script->data, script->len));
         held = frames(ingest_connection_output(session));
-        /* Held means "pull no more": what was sent all the same is taken. */
+        /* HOLD asks the feeder to stop; the daemon still takes records that arrive. */
         ck_assert(g_str_has_prefix(held, "hello hold ack:0:0 "));
         ck_assert_uint_eq(ingest_connection_n_commits(session), 3);
         g_byte_array_set_size(ingest_connection_output(session), 0);
@@ -414,7 +412,7 @@ START_TEST(test_endless_batch)
 }
 END_TEST
 
-/* An event that only a newer feeder knows is passed over; the rest of its batch is not. */
+/* An event that only a newer feeder knows is skipped; the rest of its batch is applied. */
 START_TEST(test_newer_event)
 {
         g_autoptr(GByteArray) script = g_byte_array_new();
@@ -457,7 +455,7 @@ START_TEST(test_many_streams)
 }
 END_TEST
 
-/* A feeder runs for years: numbers of streams that are over are free again. */
+/* A feeder runs for years: it can reuse numbers of closed streams. */
 START_TEST(test_reused_numbers)
 {
         Tracker *tracker = tracker_new();
@@ -470,7 +468,7 @@ START_TEST(test_reused_numbers)
                 if (round == 0)
                         script_hello(script);
                 for (i = 0; i < INGEST_MAX_STREAMS; i++) {
-                        /* Not in the order of their numbers, once those are in use. */
+                        /* In another order than by number, once all numbers were in use. */
                         uint32_t number = round ? INGEST_MAX_STREAMS - 1 - i : i;
 
                         script_stream_open_as(script, number, round * INGEST_MAX_STREAMS + i);
@@ -491,8 +489,8 @@ START_TEST(test_reused_numbers)
 }
 END_TEST
 
-/* A number is free only after the batch that closes its stream; the watermark is the new stream's.
- */
+/* A number is free only after the batch that closes its stream; the watermark belongs to the new
+ * stream. */
 START_TEST(test_reused_at_once)
 {
         g_autoptr(GByteArray) script = g_byte_array_new();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Long batches are applied in pieces, so that others have their turn: the result is the same,
- * whatever is in them, and no piece is long.
+ * Long batches are applied in pieces, so that other clients have their turn: the result is the same
+ * for any batch, and no piece is long.
  */
 
 #include "support/ingest-script.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Long batches, and the least and the most pieces that each is applied in. */
+/* Long batches, and the minimum and maximum number of pieces. */
 typedef enum BatchShape {
         SHAPE_SORTED,
         SHAPE_EQUAL_PAIRS,
@@ -54,7 +54,7 @@ static uint64_t shape_time(BatchShape shape, unsigned i)
         }
 }
 
-/* A load, as an event that only a newer feeder knows. */
+/* Appends a load as an event that only a newer feeder knows. */
 static void put_unknown(GByteArray *out, uint64_t time)
 {
         const uint16_t id = UINT16_MAX;
@@ -94,7 +94,7 @@ static void put_long_head(GByteArray *out)
                 script_stream_open(out, i);
 }
 
-/* The pieces of a batch. */
+/* Appends a piece of a batch to DATA. */
 static void keep_piece(void *data, const uint8_t *frames, size_t n)
 {
         g_ptr_array_add(data, g_byte_array_append(g_byte_array_new(), frames, (guint)n));
@@ -113,7 +113,7 @@ static void byte_array_destroy(gpointer data)
         g_byte_array_unref(data);
 }
 
-/* The lists, without the counters. */
+/* Returns the lists of TRACKER without the counters. */
 static char *methods(const Tracker *tracker)
 {
         char *all = tracker_knowledge(tracker),
@@ -124,7 +124,7 @@ static char *methods(const Tracker *tracker)
         return all;
 }
 
-/* REPLIES: NULL, or they are appended to it. */
+/* Applies SCRIPT whole. REPLIES: gets the replies; NULL: drops them. */
 static void apply_at_once(Tracker *tracker, const GByteArray *script, GByteArray *replies)
 {
         IngestConnection *connection = ingest_connection_new(tracker, false);
@@ -136,7 +136,7 @@ static void apply_at_once(Tracker *tracker, const GByteArray *script, GByteArray
         ingest_connection_free(connection);
 }
 
-/* Applies a long batch in pieces, a run for each. */
+/* Applies a long batch in pieces, one for each run. */
 static Tracker *apply_pieces(const GByteArray *head, const GByteArray *batch, GPtrArray *pieces,
                              GByteArray *replies)
 {
@@ -164,7 +164,7 @@ static Tracker *apply_pieces(const GByteArray *head, const GByteArray *batch, GP
         return tracker;
 }
 
-/* The daemon ends after N pieces; they are replayed, and the feeder sends everything again. */
+/* The daemon ends after N pieces: it replays them, and the feeder sends everything again. */
 static void check_restart(const GByteArray *head, const GByteArray *batch, const GPtrArray *pieces,
                           guint n, const char *want)
 {
@@ -192,7 +192,7 @@ static void check_restart(const GByteArray *head, const GByteArray *batch, const
         tracker_free(tracker);
 }
 
-/* In pieces or at once, the result is the same, also if the daemon ends in between. */
+/* In pieces or whole, the result is the same, also if the daemon ends between two pieces. */
 START_TEST(test_pieces)
 {
         g_autoptr(GPtrArray) pieces = g_ptr_array_new_with_free_func(byte_array_destroy);
@@ -229,7 +229,7 @@ END_TEST
 
 enum { N_CROWD = 20000, MAX_PIECE = (1 << 20) + 1000 };
 
-/* Three streams have more records of one time than are applied at once. */
+/* Appends records of three streams, more records of one time than one piece has. */
 static void put_crowd(GByteArray *out)
 {
         unsigned i;
@@ -264,7 +264,7 @@ START_TEST(test_crowd)
         ck_assert_uint_eq(stats->known, 0);
         ck_assert_uint_eq(stats->gaps, 3);
         ck_assert_uint_eq(stats->discarded_events, 0);
-        /* What follows is not lost. */
+        /* Later batches are not lost. */
         for (i = 0; i < 3; i++)
                 ck_assert_uint_eq(tracker_stream_watermark(tracker_stream_by_number(tracker, i)),
                                   200 + i);
@@ -272,7 +272,7 @@ START_TEST(test_crowd)
 }
 END_TEST
 
-/* Where nobody else waits, a batch of any records is applied whole. */
+/* If no other client waits, a batch is applied whole, whatever its records are. */
 START_TEST(test_crowd_at_once)
 {
         g_autoptr(GByteArray) script = g_byte_array_new();
@@ -287,7 +287,7 @@ START_TEST(test_crowd_at_once)
 }
 END_TEST
 
-/* Empty batches come by the thousand in one read: others have their turn in between. */
+/* Thousands of empty batches in one read: other clients have their turn in between. */
 START_TEST(test_many_batches)
 {
         g_autoptr(GByteArray) script = g_byte_array_new();

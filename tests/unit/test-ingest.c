@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The ingest protocol's frames: what is written is read again, and nothing else is.
+ * The frames of the ingest protocol: written frames are read again, and all other frames are
+ * refused.
  */
 
 #include "wire/ingest.h"
@@ -14,13 +15,13 @@
 enum {
         N_ELEMENTS = 3,
         STREAM = 7,
-        /* Where a RECORD's values begin: header, stream, time, namespace, pid, tid, event. */
+        /* Offset of a RECORD's values: header, stream, time, namespace, pid, tid, event. */
         VALUES_BEGIN = INGEST_HEADER_SIZE + 4 + 8 + 8 + 4 + 4 + 1 + 1 + 2,
 };
 
 static const char *const TEXTS[] = {"", "a", "é日😀", "Namespace.Type`1[System.__Canon]"};
 
-/* A value for field I that only that field has. */
+/* Returns a value for field I that differs from the values of all other fields. */
 static Value value_of(const Event *event, unsigned i)
 {
         static const uint8_t ELEMENTS[] = "01234567abcdefghABCDEFGH";
@@ -85,7 +86,7 @@ static size_t value_bytes(FieldType type, const Value *value)
                                                    : 0;
 }
 
-/* Reads the frame that is all of BYTES, from a copy of just that size. */
+/* Reads the frame BYTES from a copy of exactly its size. */
 static int read_record(const GByteArray *bytes, uint32_t *ret_stream, Record *ret_record,
                        uint8_t **ret_copy)
 {
@@ -97,7 +98,7 @@ static int read_record(const GByteArray *bytes, uint32_t *ret_stream, Record *re
         return ingest_get_record(&frame, ret_stream, ret_record);
 }
 
-/* Cuts the payload of the one frame in BYTES to N bytes, header and all. */
+/* Shortens the payload of the only frame in BYTES to N bytes, and adjusts its header. */
 static void cut_payload(GByteArray *bytes, size_t n)
 {
         uint32_t length = GUINT32_TO_LE((uint32_t)n);
@@ -135,7 +136,7 @@ START_TEST(test_record)
 }
 END_TEST
 
-/* A frame that ends early waits for more; one whose length is too short is refused. */
+/* A truncated frame is incomplete; a frame with a too short length is refused. */
 START_TEST(test_record_truncated)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -175,7 +176,7 @@ START_TEST(test_record_leftover)
 }
 END_TEST
 
-/* Every length and count, in turn, is wrong. */
+/* Each length and count, in turn, has a wrong value. */
 START_TEST(test_record_lying)
 {
         static const uint32_t LIES[] = {
@@ -223,7 +224,7 @@ START_TEST(test_record_lying)
 }
 END_TEST
 
-/* An array's own count against the field that counts it. */
+/* The count of an array differs from the field that holds the count. */
 START_TEST(test_record_count)
 {
         const Event *event = event_by_id(PROVIDER_RUNTIME, 190, 1);
@@ -239,7 +240,7 @@ START_TEST(test_record_count)
 }
 END_TEST
 
-/* Field and array agree on a count whose bytes, in 32 bits, are none. */
+/* Field and array agree on a count whose size in bytes overflows to 0 in 32 bits. */
 START_TEST(test_record_wrap)
 {
         const Event *event = event_by_id(PROVIDER_RUNTIME, 72, 0);
@@ -255,7 +256,8 @@ START_TEST(test_record_wrap)
         record.values[count].u = 0;
         record.values[array].n = 0;
         ck_assert(ingest_put_record(bytes, STREAM, &record));
-        /* MethodID, TypeID and MethodToken are before the one; the other is last. */
+        /* The values of MethodID, TypeID and MethodToken precede the first count; the second count
+         * is last. */
         memcpy(bytes->data + VALUES_BEGIN + 8 + 8 + 4, &lie, sizeof(lie));
         memcpy(bytes->data + bytes->len - sizeof(lie), &lie, sizeof(lie));
         ck_assert_int_eq(read_record(bytes, &stream, &again, &copy), -EBADMSG);
@@ -308,7 +310,7 @@ START_TEST(test_record_bool)
         uint32_t stream;
 
         make_record(event, &record);
-        record.values[field].u = 0x100; /* not 0: true */
+        record.values[field].u = 0x100; /* not 0, so true */
         ck_assert(ingest_put_record(bytes, STREAM, &record));
         {
                 g_autofree uint8_t *copy = NULL;
@@ -316,7 +318,7 @@ START_TEST(test_record_bool)
                 ck_assert_int_eq(read_record(bytes, &stream, &again, &copy), 0);
                 ck_assert_uint_eq(again.values[field].u, 1);
         }
-        /* TailPrefix, TailCallType, ClrInstanceID are the last three. */
+        /* The last three fields are TailPrefix, TailCallType and ClrInstanceID. */
         ck_assert_int_eq(field, event->n_fields - 3);
         bytes->data[bytes->len - 1 - 4 - 2] = 2;
         {
@@ -327,7 +329,7 @@ START_TEST(test_record_bool)
 }
 END_TEST
 
-/* Any row number that this build has no row for. */
+/* Events that have no row in this build. */
 START_TEST(test_record_unknown)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -337,8 +339,8 @@ START_TEST(test_record_unknown)
         static const uint8_t NONE[][4] = {
                 {PROVIDER_RUNTIME, 3, 152, 0}, /* ModuleLoad_V3 */
                 {_PROVIDER_MAX, 0, 143, 0},    /* no such provider */
-                {255, 255, 255, 255},          /* nothing like it */
-                {PROVIDER_RUNDOWN, 0, 72, 0},  /* the other provider's */
+                {255, 255, 255, 255},          /* nothing similar */
+                {PROVIDER_RUNDOWN, 0, 72, 0},  /* event of the other provider */
         };
 
         make_record(&event_table[0], &record);
@@ -384,10 +386,10 @@ static const struct {
 } HEADERS[] = {
         {{0, 0, 0, 0, INGEST_COMMIT, 0, 0, 0}, INGEST_HEADER_SIZE},
         {{0, 0, 0x10, 0, INGEST_RECORD, 0, 0, 0}, 0},        /* the largest payload */
-        {{1, 0, 0x10, 0, INGEST_RECORD, 0, 0, 0}, -EBADMSG}, /* and a byte */
+        {{1, 0, 0x10, 0, INGEST_RECORD, 0, 0, 0}, -EBADMSG}, /* one byte more */
         {{255, 255, 255, 255, INGEST_RECORD, 0, 0, 0}, -EBADMSG},
         {{0, 0, 0, 0x80, INGEST_RECORD, 0, 0, 0}, -EBADMSG},
-        {{0, 0, 0, 0, INGEST_COMMIT, 0, 1, 0}, -EBADMSG}, /* what must be zero is not */
+        {{0, 0, 0, 0, INGEST_COMMIT, 0, 1, 0}, -EBADMSG}, /* reserved bytes are not zero */
         {{'G', 'E', 'T', ' ', '/', ' ', 'H', 'T'}, -EBADMSG},
         {{'{', '"', 'm', 'e', 't', 'h', 'o', 'd'}, -EBADMSG},
 };
@@ -401,7 +403,7 @@ START_TEST(test_header)
 }
 END_TEST
 
-/* Decodes FRAME as what it is. */
+/* Decodes FRAME according to its type. */
 static int decode(const IngestFrame *frame)
 {
         g_autofree char *text = NULL;
@@ -525,7 +527,7 @@ START_TEST(test_stream_open)
         ck_assert_str_eq(stream->clock_name->str, "monotonic");
         ck_assert(stream->clock_offset == INT64_MIN);
 
-        /* The scheme: after number, UUID, class and stream id. */
+        /* Offset of the scheme: after number, UUID, class and stream id. */
         bytes->data[INGEST_HEADER_SIZE + 4 + 16 + 8 + 8] = _BUFFER_SCHEME_MAX;
         ck_assert_int_eq(ingest_get_stream_open(&frame, &number, stream), -EBADMSG);
         stream_identity_free(stream);
@@ -592,7 +594,7 @@ START_TEST(test_report)
 }
 END_TEST
 
-/* An error is printed on a terminal, whoever sent it. */
+/* An error is printed on a terminal, so it must not contain control characters, whoever sent it. */
 static const struct {
         const char *payload;
         uint32_t n;
@@ -626,7 +628,7 @@ START_TEST(test_long_text)
         ingest_put_error(bytes, text->str);
         ck_assert_int_gt(ingest_frame_next(bytes->data, bytes->len, &frame), 0);
         again = ingest_get_error(&frame);
-        /* Cut, but not in the middle of a character. */
+        /* The text is truncated between two characters. */
         ck_assert(g_str_has_prefix(text->str, again));
         ck_assert(strlen(again) > 100 && g_str_has_suffix(again, "é"));
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Two bodies of a program on .NET 9, as the runtime described them. The program's source says which
- * method each of the return addresses in ROWS is in.
+ * Two bodies of a program on .NET 9, from the runtime's events. The methods of the return addresses
+ * in ROWS are known from the program's source.
  */
 #define SWITCH  UINT64_C(0x7f5589a9b9f0)
 #define MARK    UINT64_C(0x7f5589a9ba10)
@@ -30,7 +30,7 @@ static const char INLINED_BLOCK[] =
         "0000000001000000090000000200000000020000000c00000002000000000000000033000000020000000003"
         "000000360000000219000000000000005300000000";
 
-/* METHODS: from the innermost one to the body's own. CALLS: the IL offsets of their calls. */
+/* METHODS: from the innermost method to the body's own. CALLS: IL offsets of their calls. */
 static const struct {
         const char *block;
         uint32_t native;
@@ -84,7 +84,7 @@ START_TEST(test_chain)
 }
 END_TEST
 
-/* No mapping before the first one; several at one offset: the last. */
+/* Before the first mapping, no node; of several mappings at one offset, the last. */
 START_TEST(test_edges)
 {
         g_autoptr(GByteArray) bytes = bytes_of(SWITCH_BLOCK);
@@ -104,7 +104,7 @@ START_TEST(test_edges)
 }
 END_TEST
 
-/* What a block must not have: a u32 at an offset, and its value. */
+/* Invalid blocks: a u32 at an offset, and its wrong value. */
 static const struct {
         size_t offset;
         uint32_t value;

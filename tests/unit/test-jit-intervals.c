@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What a thread compiles at a time: from the records of the runtime, through a worker's log, to the
- * answers
+ * The method that a thread compiles at a time: from the runtime's events, through the log of a
+ * worker, to the answers
  */
 
 #include "record/jit-intervals.h"
@@ -19,10 +19,10 @@ typedef struct Step {
 
 static const Step STEPS[] = {
         {1, 10, 100, 0},      {2, 20, 105, 0},
-        {1, 11, 110, 0}, /* within the first */
+        {1, 11, 110, 0}, /* nested in the first compilation */
         {1, 12, 112, 0}, /* never loaded */
         {1, 11, 120, 0x1100}, {2, 20, 125, 0x2000},
-        {1, 13, 130, 0x1300}, /* loaded, and not compiled */
+        {1, 13, 130, 0x1300}, /* loaded without a compilation */
         {1, 10, 140, 0x1000}, {1, 14, 150, 0},
         {1, 14, 160, 0x1400}, {3, 30, 100, 0}, /* not loaded yet */
         {0, 40, 100, 0},                       /* of an unknown thread */
@@ -32,7 +32,7 @@ static const Step STEPS[] = {
 static const struct {
         int32_t pid, tid;
         uint64_t time;
-        uint64_t address; /* 0: nothing */
+        uint64_t address; /* 0: no compilation */
 } QUESTIONS[] = {
         {PID, 1, 99, 0},       {PID, 1, 100, 0x1000}, {PID, 1, 109, 0x1000}, {PID, 1, 110, 0x1100},
         {PID, 1, 119, 0x1100}, {PID, 1, 120, 0x1000}, {PID, 1, 135, 0x1000}, {PID, 1, 140, 0},
@@ -62,7 +62,7 @@ START_TEST(test_intervals)
         JitLog *log;
         size_t i;
 
-        ck_assert_ptr_null(jit_log_open(place.path, place.threads)); /* nobody wants it */
+        ck_assert_ptr_null(jit_log_open(place.path, place.threads)); /* no reader */
         jit_log_take(NULL, NULL);
         jit_log_close(NULL);
         g_mkdir(place.logs, 0700);
@@ -90,7 +90,7 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-/* Very many that began and never ended: the inner ones are known all the same. */
+/* Many compilations that never end: the inner ones are still found. */
 START_TEST(test_endless)
 {
         LogPlace place = log_place_new(JIT_LOG_DIRECTORY);
@@ -113,8 +113,8 @@ START_TEST(test_endless)
 }
 END_TEST
 
-/* More than the log has room for, and it is read meanwhile: the newest are known, and the disk has
- * no more than some of them. */
+/* More entries than the log has room for, with a reader at work: the newest are found, and the disk
+ * has only a bounded number of entries. */
 START_TEST(test_live)
 {
         enum { ROUND = 20000 };

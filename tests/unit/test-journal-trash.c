@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Removed files of the journal have no names at once, and go bit by bit: no ftruncate() or close()
- * frees much.
+ * Removed files of the journal lose their names at once, and are truncated step by step, because
+ * one ftruncate() or close() must not free much.
  */
 
 #include "journal/journal-trash.h"
@@ -34,7 +34,7 @@ static off_t file_size(int fd)
         return st.st_size;
 }
 
-/* Bytes of the first file in the trash; 0: there is none. */
+/* Returns the size of the first file in the trash in bytes; 0: the trash is empty. */
 static off_t first_size(const JournalTrash *trash)
 {
         return trash->fds->len ? file_size(g_array_index(trash->fds, int, 0)) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The journal and the world around it: no room, no directory, somebody else's; and what was learned
- * of the machine's processes.
+ * The journal and a hostile environment: a full disk, a missing directory, foreign files; and the
+ * recorded facts about the host's processes.
  */
 
 #include "journal/journal-file.h"
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No room: that is reported once; the journal goes on, and is whole again when there is room. */
+/* A full disk: one report; the journal continues, and is complete again once the disk has room. */
 START_TEST(test_full)
 {
         g_autoptr(GPtrArray) steps = feeding_new(14, 300);
@@ -52,7 +52,7 @@ START_TEST(test_full)
         ck_assert_ptr_nonnull(strstr(said->str, "cannot be written"));
         ck_assert_ptr_null(strstr(strstr(said->str, "cannot be written") + 1, "cannot be written"));
         setrlimit(RLIMIT_FSIZE, &before);
-        /* It is killed now: the part that is there is not taken for all. */
+        /* The daemon is killed: the next one does not take the partial journal for complete. */
         g_string_truncate(said, 0);
         want = reference_image(steps, 100);
         lost = image_after_kill(state, 0, NULL);
@@ -74,7 +74,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* The same for a directory that is gone. */
+/* The same trouble with a removed directory. */
 START_TEST(test_removed)
 {
         g_autoptr(GPtrArray) steps = feeding_new(15, 60);
@@ -136,7 +136,7 @@ static uint64_t last_event(const Tracker *tracker)
         return last;
 }
 
-/* The host's answers of that time count, not those of now. */
+/* A replay uses the host's recorded answers, not the host's current ones. */
 START_TEST(test_host)
 {
         static const TrackerHost THEN = {
@@ -157,7 +157,7 @@ START_TEST(test_host)
                 fed_take(&keeper.fed, steps->pdata[i]);
                 if (i != 200)
                         continue;
-                /* The rest is fed again after a checkpoint. */
+                /* The rest of the events follows after a checkpoint. */
                 journal_set_limit(keeper.journal, 1);
                 while (!journal_is_compacting(keeper.journal))
                         fed_take(&keeper.fed, steps->pdata[++i]);
@@ -178,7 +178,7 @@ START_TEST(test_host)
                 n_with_uid += process->uid == 1000 + (uint32_t)process->key.pid;
         }
         ck_assert_uint_gt(n_with_uid, 0);
-        /* It did make a difference. */
+        /* The host's answers changed the result. */
         ck_assert_uint_gt(tracker_processes(again.tracker)->len, tracker_processes(hostless)->len);
         tracker_free(hostless);
         keeper_stop(&again);
@@ -186,7 +186,7 @@ START_TEST(test_host)
 }
 END_TEST
 
-/* Who has aged too much does not come back. */
+/* Processes that were removed because of their age do not come back. */
 START_TEST(test_aged)
 {
         static const TrackerHost HOST = {.is_running = is_running};
@@ -304,17 +304,18 @@ END_TEST
 
 /* --- Batches that crash the daemon, children that hang ---------------------------------------- */
 
-/* How the daemon ends when it applies a batch, and the starts before the batch is set aside. */
+/* The way in which the daemon ends when it applies a batch, and the number of starts before it sets
+ * the batch aside. */
 static const struct {
         int signal;
-        bool is_sent; /* by another process */
+        bool is_sent; /* sent by another process */
         guint n_starts;
 } ENDS[] = {
         {SIGABRT, false, 2}, {SIGSEGV, false, 2}, {SIGFPE, false, 2},
         {SIGKILL, false, 4}, {SIGABRT, true, 4},
 };
 
-static int fatal_end; /* of ENDS */
+static int fatal_end; /* index in ENDS */
 static bool is_fatal;
 
 static void fatal_end_now(void)
@@ -342,7 +343,7 @@ static bool fatal_uid(void *data, const ProcessKey *key, uint64_t time, uint32_t
 static const TrackerHost FATAL = {
         .start_time = start_time, .uid = fatal_uid, .is_running = is_running};
 
-/* A daemon that dies when it applies a batch after N_GOOD of the steps. */
+/* Runs a daemon that dies when it applies a batch after N_GOOD of the steps. */
 static void die_fed(const char *state, const GPtrArray *steps, guint n_good)
 {
         const struct rlimit none = {0, 0};
@@ -366,7 +367,7 @@ static int wait_for_child(pid_t pid)
         return status;
 }
 
-/* The starts after the crash crash too, or are killed. The one after them sets the batch aside. */
+/* The starts after the crash crash too, or are killed. The next start sets the batch aside. */
 START_TEST(test_poison)
 {
         g_autoptr(GPtrArray) steps = feeding_new(21, 200);
@@ -412,7 +413,7 @@ START_TEST(test_poison)
 }
 END_TEST
 
-/* A replay that is killed is not a crash: the next one reads everything. */
+/* A killed replay is not a crash: the next replay reads everything. */
 START_TEST(test_killed_replay)
 {
         g_autoptr(GPtrArray) steps = feeding_new(22, 100);
@@ -452,11 +453,11 @@ static pid_t only_child(void)
                                                             : 0;
 }
 
-/* What becomes of the children that are to write a checkpoint. */
+/* Fate of the children that write a checkpoint. */
 static enum {
         CHILD_WRITES,
         CHILD_HANGS,
-        CHILD_IS_KILLED, /* as if there were no memory */
+        CHILD_IS_KILLED, /* fork() fails as without memory */
         CHILD_HAS_NO_ROOM,
         CHILD_HAS_NO_PROCESS,
 } child;
@@ -482,7 +483,7 @@ static void on_fork_in_child(void)
         }
 }
 
-/* Instead of libc's. */
+/* Replaces fork() of libc. */
 pid_t fork(void)
 {
         static pid_t (*real)(void);
@@ -504,7 +505,7 @@ static void wait_until_stopped(pid_t pid)
         ck_assert_int_eq(info.si_code, CLD_STOPPED);
 }
 
-/* A child that hangs is killed, and the next one writes the checkpoint. */
+/* The daemon kills a child that hangs, and the next child writes the checkpoint. */
 START_TEST(test_hanging_child)
 {
         g_autoptr(GPtrArray) steps = feeding_new(23, 300);
@@ -556,9 +557,7 @@ static const struct {
         {"Resource temporarily unavailable", CHILD_HAS_NO_PROCESS},
 };
 
-/* A child that cannot write the checkpoint: the journal goes on growing, and a checkpoint comes
- * later.
- */
+/* If a child cannot write the checkpoint, the journal grows, and a later child writes it. */
 START_TEST(test_failing_child)
 {
         g_autoptr(GPtrArray) steps = feeding_new(25, 300);
@@ -597,8 +596,8 @@ START_TEST(test_failing_child)
 }
 END_TEST
 
-/* Without descriptors for a checkpoint the journal goes on growing, and a checkpoint comes later.
- */
+/* Without descriptors for a checkpoint, the journal grows, and a later child writes the
+ * checkpoint. */
 START_TEST(test_no_descriptors)
 {
         g_autoptr(GPtrArray) steps = feeding_new(24, 300);
@@ -635,7 +634,7 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* Without descriptors it does not start, and takes no file for damaged. */
+/* Without descriptors the daemon does not start, and takes no file for damaged. */
 START_TEST(test_no_descriptors_at_start)
 {
         g_autoptr(GPtrArray) steps = feeding_new(26, 100);
@@ -672,7 +671,7 @@ START_TEST(test_no_descriptors_at_start)
                 tracker_free(tracker);
                 ck_assert_uint_eq(n_files(state, ".damaged"), 0);
         }
-        /* There are none for the directory, for its lock, or for its files. */
+        /* Descriptors are missing for the directory, for its lock, or for its files. */
         ck_assert_uint_ge(n_refused, 3);
         ck_assert_uint_lt(n_refused, 6);
         g_string_truncate(said, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The journal: what is read back is what was known, however the daemon ended; cut off and changed
- * anywhere, it says nothing wrong.
+ * The journal: the state read back is the state before, however the daemon ended; truncated or
+ * changed anywhere, the journal gives nothing wrong.
  */
 
 #include "journal/journal-directory.h"
@@ -14,13 +14,13 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Of the places in a file, and of the histories, each so many'th is tested. */
+/* The tests use every n-th place in a file, and every n-th history. */
 static unsigned stride(void)
 {
         return suite_has_all_rounds() ? 1 : 4;
 }
 
-/* After every step the daemon is killed, and after some its place is taken by one that was. */
+/* The daemon is killed after each step, and after some steps a replayed daemon continues. */
 START_TEST(test_killed)
 {
         g_autoptr(GPtrArray) steps = feeding_new(7000 + (guint32)_i, 60);
@@ -43,7 +43,7 @@ START_TEST(test_killed)
 }
 END_TEST
 
-/* With images in between, and daemons that go on where the one before was killed. */
+/* The same with images in between, and with daemons that continue after a kill. */
 START_TEST(test_images)
 {
         g_autoptr(GPtrArray) steps = feeding_new(8000 + (guint32)_i, 400);
@@ -62,7 +62,7 @@ START_TEST(test_images)
                 fed_take(&keeper.fed, steps->pdata[i]);
                 n_images += !was_compacting && journal_is_compacting(keeper.journal);
                 most = MAX(most, keeper.stats.journal_bytes);
-                if (i % 16 < 2) { /* in the middle of one, if one has begun */
+                if (i % 16 < 2) { /* during an image, if one has begun */
                         want = reference_image(steps, i + 1);
                         got = image_after_kill(state, 0, NULL);
                         ck_assert_msg(is_same(want, got), "step %u", i);
@@ -79,7 +79,7 @@ START_TEST(test_images)
 }
 END_TEST
 
-/* Daemon after daemon, each feeder fed again by another connection. */
+/* A sequence of daemons, each fed again by a new connection of each feeder. */
 START_TEST(test_again)
 {
         g_autofree char *state = path_of("state");
@@ -110,7 +110,7 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* Ends of the entries of a file, with its line. */
+/* Returns the offsets of the ends of the entries in a file, its first line included. */
 static GArray *entry_ends(const char *path)
 {
         JournalReader *reader = journal_reader_new(open(path, O_RDONLY | O_CLOEXEC));
@@ -128,7 +128,7 @@ static GArray *entry_ends(const char *path)
         return ends;
 }
 
-/* A journal of one file, of which each step is one entry, as after a kill. */
+/* Writes a journal of one file, with one entry for each step, as after a kill. */
 static void write_state(const char *state, const GPtrArray *steps)
 {
         g_autofree char *source = path_of("source");
@@ -143,7 +143,7 @@ static void write_state(const char *state, const GPtrArray *steps)
         remove_all(source);
 }
 
-/* Cut anywhere, it has what is whole before, and nothing is wrong with that. */
+/* Truncated anywhere, the journal gives the complete entries before, without an error. */
 START_TEST(test_cut)
 {
         g_autoptr(GPtrArray) steps = feeding_new(5, 14);
@@ -178,7 +178,8 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* Changed anywhere, it has what comes before that, and says so; a file aside is kept. */
+/* Changed anywhere, the journal gives the entries before, with an error; the damaged file is kept
+ * aside. */
 START_TEST(test_changed)
 {
         g_autoptr(GPtrArray) steps = feeding_new(6, 14);
@@ -221,7 +222,7 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* Entries missing after damage make the answers about that time uncertain. */
+/* Missing entries after damage make the answers about that time uncertain. */
 START_TEST(test_gap)
 {
         g_autofree char *state = path_of("state"), *path = NULL, *bytes = NULL;
@@ -246,7 +247,7 @@ START_TEST(test_gap)
                 ck_assert(process_has_gap(process, process_horizon(process), UINT64_MAX));
         }
         keeper_stop(&keeper);
-        /* From then on it is whole again. */
+        /* Afterwards the journal is complete again. */
         g_string_truncate(said, 0);
         keeper_start(&keeper, state, 0, NULL);
         check_whole();
@@ -255,7 +256,7 @@ START_TEST(test_gap)
 }
 END_TEST
 
-/* A part between others is missing, or an image: what it led up to is not read. */
+/* A missing file between others, or a missing image: the files that depend on it are not read. */
 START_TEST(test_missing)
 {
         g_autoptr(GPtrArray) steps = feeding_new(12, 120);
@@ -288,7 +289,7 @@ START_TEST(test_missing)
 }
 END_TEST
 
-/* With little memory: what was known when an image was made is known again. */
+/* With a small budget: the state at the time of an image is restored. */
 START_TEST(test_budget)
 {
         g_autoptr(GPtrArray) steps = feeding_new(13, 1500);

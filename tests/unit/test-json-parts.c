@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Parts of JSON texts that were checked: members in any order, missing ones, and nested ones
- */
+/* Parts of validated JSON texts: members in any order, missing members, and nested members */
 
 #include "client/json-check.h"
 
@@ -11,7 +9,7 @@
 #include <glib.h>
 #include <string.h>
 
-/* The members "a" and "b"; NULL: it is not there. */
+/* The members "a" and "b"; NULL: missing. */
 static const struct {
         const char *text, *a, *b;
 } OBJECTS[] = {
@@ -45,7 +43,7 @@ START_TEST(test_members)
 }
 END_TEST
 
-/* An array in a text, and its elements with a space after each. */
+/* Arrays in a text, and their elements with a space after each. */
 static const struct {
         const char *text, *elements;
 } ARRAYS[] = {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Events that come late, after later ones of the same process: two sessions trace it, and one lags.
- * Each event concerns its own time, and what was seen later stays true. One script for each rule.
+ * Late events of a process, as from two sessions of which one lags: each event concerns its own
+ * time, and later observations stay true. One script for each rule.
  */
 
 #include "support/script.h"
 #include "support/suite.h"
 
 static const char *const SCRIPTS[] = {
-        /* A second load, or a rundown row, of a body that has ended since does not bring it back.
-         */
+        /* A second load, or a rundown row, of a body that has ended since does not bring it
+         * back. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -30,7 +30,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 12 = ok A\n"
         "? 0x1000 25 = unloaded A\n",
 
-        /* An unload ends nobody who is younger, also of the same identity. */
+        /* An unload ends no younger body, not even one of the same identity. */
         "1 RuntimeInformationStart\n"
         "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: 20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -40,7 +40,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 26 = not-yet A\n"
         "? 0x1000 40 = ok A\n",
 
-        /* The first of two unloads is its end. */
+        /* Of two unloads, the first ends the body. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -51,7 +51,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 18 = ok A\n"
         "? 0x1000 25 = unloaded A\n",
 
-        /* The load of a body of which only the unload, or a row, was seen: there it began. */
+        /* The load of a body that was known only from its unload, or from a row: the body begins at
+         * the load. */
         "1 RuntimeInformationStart\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -72,8 +73,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = ok A\n",
 
         /*
-         * The first of two loads, after the second: it is one body. If an unload in between comes
-         * later still, it was two.
+         * Of two loads of one body, the first comes after the second. If an unload between them
+         * comes even later, the loads are of two bodies.
          */
         "1 RuntimeInformationStart\n"
         "20 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -95,7 +96,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x1000 = ok A\n",
 
-        /* Not so if another was there in between. */
+        /* Two loads are of two bodies if another body was there in between. */
         "1 RuntimeInformationStart\n"
         "20 MethodLoadVerbose_V1 id=2 start=0x1000 size=32 name=B\n"
         "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -106,7 +107,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = ok B assumed\n"
         "? 0x1000 35 = ok A\n",
 
-        /* Who was seen later on was there again, whoever was there in between. */
+        /* A body that was seen later was loaded again, whichever body was there in between. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -128,7 +129,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 26 = not-yet A\n"
         "? 0x1000 35 = ok A\n",
 
-        /* Who was seen only later was not there before another. */
+        /* A body that was seen only later was not there before the other body. */
         "1 RuntimeInformationStart\n"
         "30 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: 20 MethodLoadVerbose_V1 id=2 start=0x1000 size=32 name=B\n"
@@ -138,7 +139,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = ok B assumed\n"
         "? 0x1000 35 = ok A\n",
 
-        /* A row of before the rundown does not hide the one in it. */
+        /* A row before the rundown does not hide the same body's row in the rundown. */
         "1 RuntimeInformationStart\n"
         "25 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
         "1: 15 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A "
@@ -149,7 +150,7 @@ static const char *const SCRIPTS[] = {
         "1: progress 100\n"
         "? 0x1000 40 = ok A\n",
 
-        /* The end of one rundown is not that of the next. */
+        /* The end of one rundown does not end the next rundown. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
         "50 DotNETRuntimeRundown:DCEndInit_V1\n"
@@ -158,7 +159,8 @@ static const char *const SCRIPTS[] = {
         "1: progress 100\n"
         "? 0x1000 60 = ok A\n",
 
-        /* The unload of a module ends who was there by then. A younger module of that id stays. */
+        /* The unload of a module ends its bodies of that time. A younger module of the same id
+         * stays. */
         "1 RuntimeInformationStart\n"
         "5 ModuleLoad_V2 module=7 path=/a\n"
         "20 ModuleUnload_V2 module=7 path=/a\n"
@@ -180,8 +182,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 45 = ok A\n"
         "? 0x1000 55 = unloaded A\n",
 
-        /* A whole session that lags: each body has one life, whichever of the two times is
-           earlier. */
+        /* A whole session lags: each body has one life, whichever of the two times is earlier. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -223,7 +224,8 @@ START_TEST(test_script)
 }
 END_TEST
 
-/* A compilation and an IL map are of the body of their time, not of another that has its id. */
+/* A compilation and an IL map belong to the body of their time, not to another body with the same
+ * id. */
 START_TEST(test_compilation)
 {
         Tracker *tracker = script_tracker(
@@ -233,7 +235,7 @@ START_TEST(test_compilation)
                 "31 MethodILToNativeMap_V1 id=1 ilversion=2 ILOffsets=0 NativeOffsets=0\n"
                 "1: 15 MethodILToNativeMap_V1 id=1 ilversion=1 ILOffsets=0 NativeOffsets=0\n"
                 "1: 16 MethodLoadVerbose_V2 id=1 start=0x2000 size=32 name=A\n"
-                /* Known from a later row already. */
+                /* The body is known already from a later row. */
                 "40 DotNETRuntimeRundown:MethodDCEndVerbose_V2 id=2 start=0x3000 size=32 name=B\n"
                 "1: 17 MethodJittingStarted_V1 id=2 name=B\n"
                 "1: 19 MethodLoadVerbose_V2 id=2 start=0x3000 size=32 name=B\n");

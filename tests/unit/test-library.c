@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * A library that is loaded when it is needed: the first that is there, with all that is needed of
- * it
- */
+/* A library that is loaded on demand: the first installed one that has all required symbols */
 
 #include "util/library.h"
 
@@ -45,7 +42,7 @@ START_TEST(test_there)
         ck_assert_ptr_nonnull(library.handle);
         ck_assert_str_eq(api.version(), zlibVersion());
         ck_assert_uint_eq(api.crc32(0, (const uint8_t *)"123456789", 9), 0xcbf43926);
-        /* It is loaded once. */
+        /* A second call does not load the library again. */
         ck_assert_ptr_eq(library_load(&library, &other, NULL), &other);
         ck_assert_ptr_null(other.version);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Where PDBs are found and where not: embedded, beside the assembly, in symbol directories,
- * replaced ones, other builds; images in symbol directories; and source maps. The files are those
- * of a compiler.
+ * Search for PDBs: embedded, beside the assembly, in symbol directories, replaced ones, and ones of
+ * other builds; images in symbol directories; and source maps. A compiler made all files.
  */
 
 #include "lines/lines.h"
@@ -22,10 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The id of no file. */
+/* A GUID that no file has. */
 #define OTHER_GUID ((const uint8_t *)"0123456789abcdef")
 
-/* A directory of its own with the files of the test, and removed by name. */
+/* Writes a file below a new directory DIR; the file is removed by its name. */
 static char *place(const char *dir, const char *path, const char *data)
 {
         g_autofree char *from = g_build_filename(TEST_DATA, data, NULL), *bytes = NULL;
@@ -39,7 +38,7 @@ static char *place(const char *dir, const char *path, const char *data)
         return to;
 }
 
-/* The GUID in the stream #Pdb, which the root has the offset of. */
+/* Reads the GUID from the stream #Pdb. */
 static void portable_guid(uint8_t ret_guid[PDB_GUID_SIZE])
 {
         g_autofree char *path = g_build_filename(TEST_DATA, "portable", NULL), *bytes = NULL;
@@ -110,8 +109,8 @@ START_TEST(test_embedded)
 }
 END_TEST
 
-/* The assembly is not there: the GUID alone decides. */
-/* And the directories below DIR that it was alone in. */
+/* Without the assembly, the GUID alone decides. */
+/* Removes the file, and its parents below DIR that are empty then. */
 static void remove_file(const char *path, const char *dir)
 {
         char *parent = g_path_get_dirname(path);
@@ -144,7 +143,7 @@ START_TEST(test_directories)
                                    sizeof(large)));
         ck_assert(symbol_dirs_path("symbols", "LibMap.pdb", guid, SYMBOL_SERVER_MIXED, mixed,
                                    sizeof(mixed)));
-        /* As dotnet-symbol and the debuggers write it. */
+        /* The path in the spelling of dotnet-symbol and of debuggers. */
         ck_assert(symbol_dirs_path("symbols", "libmap.pdb", guid, SYMBOL_SERVER_MIXED, cache,
                                    sizeof(cache)));
         for (i = 0; i < G_N_ELEMENTS(places); i++) {
@@ -162,7 +161,8 @@ START_TEST(test_directories)
                 ck_assert(lines_add_map(lines, "/_", "/home/me"));
                 ck_assert_int_eq(ask(lines, assembly, guid, &line), LINE_FOUND);
                 ck_assert_msg(g_str_has_prefix(line.file, "/home/me/src/"), "%s", line.file);
-                /* A name is not enough, nor is a PDB without anything that it can be matched by. */
+                /* A name alone does not identify a PDB; a PDB without GUID and checksum matches
+                 * nothing. */
                 ck_assert_int_eq(ask(lines, assembly, NULL, &line), LINE_NO_PDB);
                 ck_assert_int_eq(ask(lines, assembly, OTHER_GUID, &line),
                                  i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
@@ -173,7 +173,7 @@ START_TEST(test_directories)
 }
 END_TEST
 
-/* The assembly was loaded from memory: the module has its name, and no file. */
+/* The assembly was loaded from memory: the module has a name and no file. */
 START_TEST(test_memory)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
@@ -186,7 +186,7 @@ START_TEST(test_memory)
         SourceLine line;
         size_t i;
 
-        /* There are no directories, nor the cache in the home directory. */
+        /* Without symbol directories and without a cache in the home directory. */
         old = g_strdup(g_getenv("HOME"));
         g_unsetenv("HOME");
         g_unsetenv("CLRSYM_SYMBOLS");
@@ -205,7 +205,7 @@ START_TEST(test_memory)
                 ck_assert_int_eq(ask(lines, "Lib.Map", NULL, &line), LINE_NO_PDB);
                 ck_assert_int_eq(ask(lines, "Lib.Map", OTHER_GUID, &line),
                                  i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
-                /* It is a name, not a way to a file. */
+                /* The name is not used as a path. */
                 ck_assert_int_eq(ask(lines, "../symbols/Lib.Map", guid, &line), LINE_PDB_MISSING);
                 ck_assert_int_eq(ask(lines, "Lib", guid, &line), LINE_PDB_MISSING);
                 lines_free(lines);
@@ -216,7 +216,7 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* The PDB was compiled with another name than the assembly's: the event has it. */
+/* The PDB was compiled under another name than the assembly's; the event has the PDB's name. */
 START_TEST(test_name_of_build)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
@@ -242,7 +242,7 @@ START_TEST(test_name_of_build)
                         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_PDB_MISSING);
                         question.pdb_path = builds[j];
                         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_FOUND);
-                        /* The name is not enough. */
+                        /* The name alone does not match. */
                         question.pdb_guid = OTHER_GUID;
                         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_PDB_OTHER);
                         question.pdb_path = "/_/obj/..";
@@ -254,7 +254,7 @@ START_TEST(test_name_of_build)
 }
 END_TEST
 
-/* A body of the image, as if it had been mapped at 0x7f0000000000. */
+/* Returns a body of the image as if the image were mapped at 0x7f0000000000. */
 static PrecompiledQuestion body_of(const char *path, uint8_t ret_guid[PDB_GUID_SIZE])
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -288,7 +288,7 @@ static bool ask_image(ImageSources *sources, const PrecompiledQuestion *question
         PrecompiledAnswer answer = {0}, again = {0};
         bool is_found = precompiled_find(precompiled, sources, question, &answer);
 
-        /* What is remembered is the same. */
+        /* The cached result is the same. */
         ck_assert_int_eq(precompiled_find(precompiled, sources, question, &again), is_found);
         ck_assert_int_eq(memcmp(&again, &answer, sizeof(answer)), 0);
         precompiled_free(precompiled);
@@ -319,18 +319,18 @@ START_TEST(test_image)
         ck_assert(!ask_image(&sources, &question));
         ck_assert(symbol_dirs_add(&sources.dirs, b));
         ck_assert(ask_image(&sources, &question));
-        /* Another program has the same path: a name is not enough. */
+        /* Another program has the same path: the name alone does not match. */
         question.pdb_guid = OTHER_GUID;
         ck_assert(!ask_image(&sources, &question));
         question.pdb_guid = guid;
-        /* As symbol servers have it, between other builds. */
+        /* Layout of symbol servers, among other builds. */
         image_sources_deinit(&sources);
         ck_assert(symbol_dirs_add(&sources.dirs, c));
         ck_assert(ask_image(&sources, &question));
         question.start += 16;
         ck_assert(!ask_image(&sources, &question));
         question.start -= 16;
-        /* As the caches of debuggers have it. */
+        /* Layout of debuggers' caches. */
         image_sources_deinit(&sources);
         ck_assert(symbol_dirs_add(&sources.dirs, d));
         ck_assert(ask_image(&sources, &question));
@@ -381,7 +381,7 @@ START_TEST(test_composite)
 }
 END_TEST
 
-/* The debug directory's mark of a portable PDB is cleared: the PDB is one that only Windows has. */
+/* Clears the debug directory's mark of a portable PDB: the PDB then has the Windows format. */
 static void make_windows(const char *path)
 {
         static const uint8_t PORTABLE[] = {0x00, 0x01, 0x4d, 0x50, 0x02, 0x00, 0x00, 0x00};
@@ -396,7 +396,7 @@ static void make_windows(const char *path)
         ck_assert(g_file_set_contents(path, bytes, (gssize)n, NULL));
 }
 
-/* The reason is the module's own, not that of an image that only has its name. */
+/* The reason concerns the module itself, not an image that only has its name. */
 START_TEST(test_windows)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);

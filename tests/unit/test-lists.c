@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Lists in parts: whatever comes and goes between two of them, no row comes twice, and what is
- * there all the time is in one of them.
+ * Lists in parts: while rows come and go between two parts, no row comes twice, and each permanent
+ * row is in one of the parts.
  */
 
 #include "query/query.h"
@@ -23,7 +23,7 @@ typedef struct Reading {
         const char *call;
         const char *member;
         QueryProgress progress;
-        GHashTable *rows; /* owned: what identifies each row -> NULL */
+        GHashTable *rows; /* owned: identity of a row -> NULL */
         unsigned n_parts;
         bool is_over;
 } Reading;
@@ -46,7 +46,7 @@ static char *row_key(const json_t *row)
                                start ? start : "", id ? id : "");
 }
 
-/* Takes the next part; no row of it was there before. Returns how many it has. */
+/* Takes the next part; checks that none of its rows came before. Returns its number of rows. */
 static size_t read_part(Reading *reading)
 {
         g_autoptr(GString) out = g_string_new(NULL);
@@ -91,7 +91,7 @@ static void reading_end(Reading *reading)
         g_hash_table_unref(reading->rows);
 }
 
-/* N bodies of PID from time TIME on, and its end if IS_OVER. */
+/* Appends N bodies of PID from time TIME on; if IS_OVER, also the end of the process. */
 static void append_bodies(GString *script, int pid, unsigned time, unsigned n, bool is_over)
 {
         unsigned i;
@@ -123,7 +123,7 @@ static const struct {
         {CALL("Versions", "\"method\":\"N.T.A\""), "bodies"},
 };
 
-/* The process that a part ended in is forgotten before the next one. */
+/* The process at which a part ended is evicted before the next part. */
 START_TEST(test_process_goes)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -149,7 +149,7 @@ START_TEST(test_process_goes)
 }
 END_TEST
 
-/* Bodies end, and others are laid where they were, while it is read. */
+/* While the list is read, bodies end, and other bodies are loaded at their addresses. */
 START_TEST(test_bodies_change)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -222,7 +222,8 @@ START_TEST(test_modules)
 }
 END_TEST
 
-/* Also if code was loaded and unloaded in one instant; generations from the newest on. */
+/* The history, also of code that was loaded and unloaded at one time; generations from the newest
+ * on. */
 START_TEST(test_history)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -254,7 +255,7 @@ START_TEST(test_history)
 }
 END_TEST
 
-/* Long names: a part has fewer rows then, and no error. */
+/* Long names: a part has fewer rows, and the call succeeds. */
 START_TEST(test_long_names)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -277,7 +278,7 @@ START_TEST(test_long_names)
 }
 END_TEST
 
-/* As a whole it would be 42 MB. */
+/* The whole list would have 42 MB. */
 START_TEST(test_limit)
 {
         static const char WHOLE[] = "{\"method\":\"org.clrsym.Symbolizer.ListMethods\"}";
@@ -302,7 +303,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-/* Turns of no length: a reply, whole or in parts, is the same. */
+/* Turns without time: a reply is the same, whole or in parts. */
 static const char *const DIVIDED[] = {
         "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
         "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * When a stream is asked: against streams of which it is known when each sign can be read
+ * When the pace asks a stream: simulated streams, of which the time is known when each sign can be
+ * read
  */
 
 #include "feed/live-pace.h"
@@ -13,15 +14,15 @@ typedef struct Row {
         const char *what;
         gint64 period;
         gint64 lag;          /* from a tick until its sign can be read */
-        unsigned jitter;     /* that is more by up to this */
-        gint64 offset;       /* of the other clock */
-        gint64 drift;        /* of the other clock, in ns per period */
-        gint64 attached;     /* when it is asked first, after a tick */
+        unsigned jitter;     /* random addition to the lag */
+        gint64 offset;       /* offset of the other clock */
+        gint64 drift;        /* drift of the other clock, in ns per period */
+        gint64 attached;     /* time of the first question, after a tick */
         unsigned n_full;     /* packets of full buffers in a period */
-        unsigned n_backlog;  /* packets that are there in the beginning */
-        bool has_beacons;    /* else a tick's sign is a packet */
-        unsigned most_late;  /* a tick's sign is read after it can be: in the mean */
-        unsigned most_asked; /* questions in a period: in the mean */
+        unsigned n_backlog;  /* packets at the begin */
+        bool has_beacons;    /* false: the sign of a tick is a packet */
+        unsigned most_late;  /* limit of the mean delay between a readable sign and the question */
+        unsigned most_asked; /* limit of the mean number of questions in a period */
 } Row;
 
 enum { N_PERIODS = 400, N_LEARNING = 60 };
@@ -49,7 +50,7 @@ typedef struct Sign {
         bool is_tick;
 } Sign;
 
-/* All signs of a stream, in order. */
+/* Returns all signs of a stream, in order. */
 static GArray *row_signs(const Row *row)
 {
         GArray *signs = g_array_new(FALSE, FALSE, sizeof(Sign));
@@ -97,7 +98,7 @@ START_TEST(test_pace)
                         now = pace.next;
                         continue;
                 }
-                if (row->has_beacons) /* the last one is handed out */
+                if (row->has_beacons) /* the last packet is handed out */
                         while (i + 1 < signs->len && sign[1].readable <= now) {
                                 sign++;
                                 i++;
@@ -119,7 +120,7 @@ START_TEST(test_pace)
 }
 END_TEST
 
-/* A sign whose clock is not known yet, and one that lies. */
+/* A sign before its clock is known, and a sign with a wrong time. */
 START_TEST(test_times_without_sense)
 {
         static const gint64 TIMES[] = {G_MININT64, G_MAXINT64 / 1000, G_MININT64 / 1000 + 1, 0, -1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Metadata: the coding of numbers; what lies about its sizes; and the runtime's own library and
- * others beside it, if a runtime is installed
+ * Metadata: the coding of numbers; wrong sizes; and, if a runtime is installed, its own library and
+ * the assemblies beside it
  */
 
 #include "metadata/metadata-names.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The standard's own examples (II.23.2). */
+/* The examples of the standard (II.23.2). */
 static const struct {
         uint8_t bytes[4];
         size_t n;
@@ -54,7 +54,7 @@ START_TEST(test_numbers)
 }
 END_TEST
 
-/* A root with the stream #~ alone, in which is a table of 2 modules. */
+/* A root with only the stream #~, which has a table of 2 modules. */
 #define TABLES  36
 #define N_SMALL (TABLES + 48)
 static const uint8_t SMALL[N_SMALL] = {'B', 'S', 'J', 'B', 1, 0, 1, 0, 0, 0, 0, 0, 4, 0, 0, 0, 'v',
@@ -65,7 +65,7 @@ static const uint8_t SMALL[N_SMALL] = {'B', 'S', 'J', 'B', 1, 0, 1, 0, 0, 0, 0, 
                                        TABLES, 0, 0, 0, N_SMALL - TABLES, 0, 0, 0, '#', '~', 0, 0,
                                        /* version, widths of the heaps */
                                        0, 0, 0, 0, 2, 0, 0, 1,
-                                       /* which tables there are, which are sorted, rows */
+                                       /* bits of present tables, bits of sorted tables, rows */
                                        1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
                                        /* the rows */
                                        1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0};
@@ -118,7 +118,7 @@ START_TEST(test_small)
 }
 END_TEST
 
-/* The directory of a framework that is installed, or NULL. */
+/* Returns the directory of an installed framework, or NULL. */
 static char *framework_find(void)
 {
         g_autofree char *shared = g_strdup("/usr/share/dotnet/shared/Microsoft.NETCore.App");
@@ -128,7 +128,7 @@ static char *framework_find(void)
         return name ? g_build_filename(shared, name, NULL) : NULL;
 }
 
-/* Reads each name of an assembly. Returns how many methods it has. */
+/* Reads each name of an assembly. Returns the number of methods. */
 static uint32_t check_assembly(const Metadata *metadata, bool *ret_has_string_concat)
 {
         uint32_t n = metadata_n_rows(metadata, METADATA_METHOD_DEF), rid, type, before = 1;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The tracker against a naive list of everything, under random events: every question has the same
- * answer from both. What the rules of life, death and confidence demand is spelled out here by the
- * dumbest means, arrays that are searched from end to end.
- *
- * With a budget, which bodies have gone is observed; only dead ones may, and with what is left
- * every answer is determined again. A mismatch is shown as a script (support/script.h).
+ * The tracker against a naive list of all records, under random events: both give the same answer
+ * to every query. The naive list states the rules of life, death and confidence in the simplest
+ * form: arrays with linear searches. With a budget, the test observes which bodies were evicted:
+ * only dead bodies may be, and the naive list determines each answer again from the rest. The test
+ * prints a mismatch as a script (support/script.h).
  */
 
 #include "support/suite.h"
@@ -18,18 +17,18 @@
 
 /* Rows: episodes, steps, span, size; then chances. */
 static const Mix MIXES[] = {
-        /* All there is, crowded and sparse. */
+        /* All kinds of events, crowded and sparse. */
         {800, 500, 1 << 12, 300, ALL_KINDS, .trace_percent = 5},
         {250, 1500, 1 << 16, 3000, ALL_KINDS, .trace_percent = 5},
         {1000, 400, 1 << 8, 64, ALL_KINDS, .trace_percent = 0},
-        /* Loads and unloads alone; modules; precompiled code; rundowns. */
+        /* Loads and unloads only; modules; precompiled code; rundowns. */
         {200, 1500, 1 << 13, 300, .load = 50, .race = 5, .unload = 40, .unannounced = 5},
         {350, 1000, 1 << 14, 300, .load = 40, .race = 5, .unload = 5, .module = 20},
         {250, 1000, 1 << 10, 60, .load = 20, .race = 5, .unload = 10, .unannounced = 4, .r2r = 40,
          .rundown = 1},
         {400, 500, 1 << 13, 200, .load = 40, .race = 5, .unload = 10, .r2r = 4, .rundown = 8,
          .gap = 2},
-        /* Losses; lives that are short. */
+        /* Losses; short lives. */
         {500, 700, 1 << 12, 200, .load = 40, .race = 5, .unload = 30, .unannounced = 5,
          .rundown = 1, .gap = 10, .away = 4, .life = 1},
         {600, 700, 1 << 11, 200, .load = 40, .race = 5, .unload = 20, .unannounced = 3, .module = 4,
@@ -37,13 +36,14 @@ static const Mix MIXES[] = {
         /* Processes with process gaps. */
         {400, 600, 1 << 12, 200, .load = 40, .race = 8, .unload = 20, .unannounced = 2, .r2r = 4,
          .rundown = 8, .gap = 1, .life = 1, .late_percent = 10, .process_gap = 40, .restart = 5},
-        /* The tracker is replaced now and then, by way of a checkpoint. */
+        /* A tracker from a checkpoint replaces the tracker now and then. */
         {300, 500, 1 << 12, 300, ALL_KINDS, .trace_percent = 5, .late_percent = 10, .restart = 30},
-        /* What comes late. */
+        /* Late events. */
         {650, 600, 1 << 11, 100, ALL_KINDS, .late_percent = 30},
         /* Large bodies. */
         {400, 600, 1 << 25, 1 << 18, ALL_KINDS, .trace_percent = 5},
-        /* Little memory: for the dead, also late ones; for the living; for many processes. */
+        /* A small budget: for dead bodies, also late ones; for living bodies; for many
+         * processes. */
         {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
          .r2r = 4, .budget = 2824 << 10},
         {2, 30000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
@@ -74,7 +74,7 @@ static uint32_t draw_number(void *data, uint64_t n)
         return g_rand_int(data);
 }
 
-/* One history from its seed on. Returns NULL, or the first difference. */
+/* Runs one history from its seed. Returns NULL, or the first difference. */
 static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -103,7 +103,7 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
         return w.failure;
 }
 
-/* What a mix is there for must have come to pass. */
+/* Checks that the intended situations of a mix occurred. */
 static void check_tally(const Mix *mix, const Tally *tally)
 {
         ck_assert_uint_gt(tally->n_answers[ANSWER_OK], tally->n_steps / 8);

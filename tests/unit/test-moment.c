@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * A moment, written as a perf.data file and read again; and the stop of a process of ours
- */
+/* A moment, written as a perf.data file and read again; and stopping a child process */
 
 #include "moment/process-stop.h"
 
@@ -98,7 +96,7 @@ START_TEST(test_round)
         PerfData data;
         guint i = 0;
 
-        /* Of memory of no file, the address is the offset, and the place. */
+        /* Without a file, the address serves as offset and as place. */
         ck_assert_uint_eq(moment->code->len, 1);
         ck_assert_uint_eq(g_array_index(moment->code, MomentCode, 0).offset, 0x7f0000010000);
         ck_assert_uint_eq(g_array_index(moment->code, MomentCode, 0).place, 0x7f0000010000);
@@ -141,7 +139,7 @@ START_TEST(test_round)
 }
 END_TEST
 
-/* A recording has the begin of a stack, and the moment the rest. */
+/* A recording has the begin of a stack, and the moment has the rest. */
 START_TEST(test_deep)
 {
         const uint32_t n_stacks[] = {8, 3 * MOMENT_MAX_STACK};
@@ -187,7 +185,8 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* A child with N bytes on its stack that waits in pause(). Returns once the bytes are there. */
+/* Starts a child with N bytes on its stack that waits in pause(). Returns when the bytes are
+ * there. */
 static pid_t child_start_deep(size_t n)
 {
         int ready[2];
@@ -208,7 +207,7 @@ static pid_t child_start_deep(size_t n)
                         pause();
         }
         close(ready[1]);
-        /* Its end of the pipe is closed. */
+        /* The child's end of the pipe is closed. */
         ck_assert_int_eq(read(ready[0], &byte, 1), 0);
         close(ready[0]);
         return pid;
@@ -234,7 +233,7 @@ START_TEST(test_stop)
         int status;
 
         if (!moment) {
-                /* A sandbox that does not permit it says so. */
+                /* In a sandbox that does not permit stopping, the error says so. */
                 ck_assert_ptr_nonnull(strstr(error->message, "cannot be stopped"));
                 g_error_free(error);
                 child_end(pid);
@@ -247,7 +246,7 @@ START_TEST(test_stop)
         ck_assert_uint_gt(moment->mappings->len, 1);
         ck_assert_uint_gt(moment->stop, 0);
         moment_free(moment);
-        /* It goes on, neither stopped nor ended. */
+        /* The child runs on: neither stopped nor ended. */
         ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
         child_end(pid);
 }
@@ -281,7 +280,7 @@ START_TEST(test_stop_deep)
 
         moment = moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, NULL);
         child_end(pid);
-        /* A sandbox may not permit it. */
+        /* A sandbox may not permit stopping. */
         if (!moment)
                 return;
         thread = &g_array_index(moment->threads, MomentThread, 0);
@@ -293,7 +292,7 @@ START_TEST(test_stop_deep)
 }
 END_TEST
 
-/* One that is stopped stays so. */
+/* A process that was stopped before stays stopped. */
 START_TEST(test_stopped)
 {
         const pid_t pid = child_start();

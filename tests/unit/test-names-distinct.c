@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * That no two names become one, but for what name.h excepts.
- */
+/* No two names become one, except for the cases in name.h. */
 
 #include "names/name.h"
 
@@ -13,7 +11,7 @@
 
 #define SEED 20240917
 
-typedef GHashTable Names; /* csharp -> clr as excepted() has it; both owned */
+typedef GHashTable Names; /* csharp -> clr as in excepted(); both owned */
 
 static char *formatted(const RawName *raw, NameStyle style)
 {
@@ -24,7 +22,7 @@ static char *formatted(const RawName *raw, NameStyle style)
         return name;
 }
 
-/* In clr, without what C# has no way to write. */
+/* Returns the clr style without the parts that C# cannot write. */
 static char *excepted(const RawName *raw)
 {
         g_autofree char *name_space = g_strdelimit(g_strdup(raw->name_space), "+", '.');
@@ -56,7 +54,7 @@ static void names_add(Names *names, const char *name_space, const char *name, co
                 ck_abort_msg("%s is both %s and %s", csharp, other, clr);
 }
 
-/* All sequences of up to N pieces in one place of a name. */
+/* Adds all sequences of up to N pieces in one place of a name. */
 static void add_sequences(Names *names, GString *text, int n, RawPlace place)
 {
         gsize length = text->len;
@@ -108,7 +106,7 @@ START_TEST(test_tokens)
 }
 END_TEST
 
-/* Well-formed names; one place varies at a time, so that those of it meet. */
+/* Well-formed names: one place varies at a time, so that the variants of a place are compared. */
 START_TEST(test_well_formed)
 {
         g_autoptr(GHashTable) names = names_new();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Names that nobody meant well: random ones, endless ones and deep ones.
- */
+/* Hostile names: random, endless and deeply nested ones. */
 
 #include "names/name.h"
 
@@ -21,7 +19,8 @@ static gboolean has_control(const char *name)
         return FALSE;
 }
 
-/* The whole name; checked for what every name must be. In one go: each ck_assert costs a write. */
+/* Returns the whole name after a check of all invariants. One condition for all, because each
+ * ck_assert costs a write. */
 static char *formatted(const RawName *raw, NameStyle style)
 {
         size_t n = name_format(raw, style, NULL, 0);
@@ -86,8 +85,8 @@ START_TEST(test_random_tokens)
 }
 END_TEST
 
-/* Every token, and every pair of them, until the texts are as long as no name is: in each place,
- * closed at the end or not. All of it takes a moment only if time is linear. */
+/* Each token and each pair of tokens, repeated to more than the length of any name: in each place,
+ * with and without an end. If the time is linear, the test takes a moment. */
 START_TEST(test_endless)
 {
         static const char *const PAIRS[][2] = {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the three styles make of what the runtime has in its events. */
+/* The three styles of names from the runtime's events. */
 static const struct {
         const char *name_space, *name, *signature;
         const char *clr, *csharp, *simple;
@@ -25,7 +25,7 @@ static const struct {
         {"A", NULL, "void  ()", "", "", ""},
         {"A", "", "void  ()", "", "", ""},
 
-        /* Types that are generic. */
+        /* Generic types. */
         {"Box`1[System.Int32]", "Get", "instance !0  ()", "Box`1[System.Int32].Get()",
          "Box<int>.Get()", "Box<int>.Get"},
         {"N.Dictionary`2+Enumerator[System.Char,A.B+C]", ".ctor", "instance void  (!1)",
@@ -87,7 +87,7 @@ static const struct {
          "A.M(value class System.Decimal,class System.__Canon,native value class B)",
          "A.M(decimal, __Canon, native B)", "A.M"},
 
-        /* Methods that are generic. */
+        /* Generic methods. */
         {"A", "M", "generic !!0  (!!0&,!!1)", "A.M(!!0&,!!1)", "A.M<?>(ref M1, M2)", "A.M<?>"},
         {"A", "M", "instance generic class B`1<!!0>  ()", "A.M()", "A.M<?>()", "A.M<?>"},
 
@@ -148,7 +148,7 @@ static const struct {
          "int.N.IAdd<int>.operator +(int, int)", "int.IAdd<int>.operator +"},
         {"A", "I<B C>.M", "void  ()", "A.I<B C>.M()", "A.``I<B C>.M``()", "A.``I<B C>.M``"},
 
-        /* What the compiler made. */
+        /* Names that the compiler made. */
         {"N.P+<>c", "<Main>b__0_1", "instance int32  (int32)", "N.P+<>c.<Main>b__0_1(int32)",
          "N.P.Main.lambda#c.0_1(int)", "P.Main.lambda#c.0_1"},
         {"N.P+<>c__DisplayClass15_0", "<Main>b__2", "instance void  ()",
@@ -204,7 +204,7 @@ static const struct {
          "<StartupCode$App>.$Program.main@()", "$Program.main@"},
         {"P", "<M", "void  ()", "P.<M()", "P.``<M``()", "P.``<M``"},
 
-        /* What the runtime made. */
+        /* Names that the runtime made. */
         {"dynamicClass", "IL_STUB_PInvoke", "int32  (unsigned int8*)",
          "dynamicClass.IL_STUB_PInvoke(unsigned int8*)", "[P/Invoke stub](byte*)",
          "[P/Invoke stub]"},
@@ -217,7 +217,7 @@ static const struct {
         {"dynamicClass", "a b", "void  ()", "dynamicClass.a b()", "[dynamic] ``a b``()",
          "[dynamic] ``a b``"},
 
-        /* Names that look like what we write. */
+        /* Names that look like our own notation. */
         {"int", "M", "void  (class int,class T1)", "int.M(class int,class T1)", "@int.M(@int, @T1)",
          "@int.M"},
         {"A.B", "get", "void  ()", "A.B.get()", "A.B.@get()", "B.@get"},
@@ -305,7 +305,8 @@ START_TEST(test_stub_target)
 }
 END_TEST
 
-/* At every size: a whole number of characters and escapes of the full name, and the same length. */
+/* With each size of the buffer: whole characters and escapes of the full name, and the same
+ * length. */
 START_TEST(test_cut)
 {
         const RawName raw = {.name_space = "é", .name = "漢😀\x01", .signature = "void  (int32)"};
@@ -326,8 +327,8 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* What is printable is what the C library of the rest of the project says. What no Unicode has
- * assigned yet is left alone: it may be a letter in the next. */
+/* The printable characters are those of the C library. Unassigned code points stay as they are,
+ * because a later Unicode may make them letters. */
 START_TEST(test_printable)
 {
         gunichar c;

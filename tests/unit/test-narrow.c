@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A recording of the machine, from which other processes are left out: children belong to it, and
- * pids that are used again do not. What is after the records moves with their end.
+ * A recording of the machine without other processes: children of the target stay, and later
+ * processes with a reused pid do not. Data after the records moves with their end.
  */
 
 #include "unwind/narrow.h"
@@ -18,7 +18,7 @@ enum { TARGET = 100, CHILD = 200, OTHER = 300, BEFORE = 400, GRANDCHILD = 500 };
 
 typedef enum RowKind { ROW_FORK, ROW_SAMPLE, ROW_COMM, ROW_LOST } RowKind;
 
-/* A record: of PID; the parent of a fork. */
+/* A record of PID; PARENT: the parent of a fork. */
 typedef struct Row {
         RowKind kind;
         int32_t pid, parent;
@@ -26,12 +26,12 @@ typedef struct Row {
         bool is_kept;
 } Row;
 
-/* In the order of the file: CPUs have orders of their own. */
+/* In the order of the file; the CPUs' records are not sorted by time. */
 static const Row ROWS[] = {
         {ROW_COMM, TARGET, 0, 0, true},
         {ROW_COMM, OTHER, 0, 0, false},
         {ROW_COMM, -1, 0, 0, true},
-        {ROW_FORK, BEFORE, TARGET, 0, false}, /* it ran before the recording */
+        {ROW_FORK, BEFORE, TARGET, 0, false}, /* CHILD ran before the recording */
         {ROW_SAMPLE, BEFORE, 0, 50, false},
         {ROW_SAMPLE, 0, 0, 60, false},
         {ROW_SAMPLE, TARGET, 0, 70, true},
@@ -50,7 +50,7 @@ static const Row ROWS[] = {
         {ROW_FORK, 600, CHILD, 230, false},
 };
 
-/* What the records have, as far as they are read. */
+/* The bytes of a record that the filter reads. */
 typedef struct Bytes {
         struct perf_event_header header;
         uint64_t words[5];
@@ -90,7 +90,7 @@ typedef struct Head {
         PerfSection ids;
 } Head;
 
-/* One feature, of 8 bytes, comes after the records. */
+/* Writes the records, and one feature of 8 bytes after them. */
 static void make(int fd)
 {
         Head head = {
@@ -152,7 +152,8 @@ START_TEST(test_narrow)
 }
 END_TEST
 
-/* The next file of the same recording: what was started in the first one still belongs to it. */
+/* The next file of the same recording: children that started in the first file still belong to the
+ * target. */
 START_TEST(test_parts)
 {
         const pid_t pids[] = {TARGET};

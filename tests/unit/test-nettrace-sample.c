@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Payloads of samples, with lying lengths and amounts, and the stacks of waits
- */
+/* Payloads of samples, with wrong lengths and amounts, and the stacks of waits */
 
 #include "nettrace/sample.h"
 #include "nettrace/waits.h"
@@ -40,14 +38,14 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* Payloads as strings of hexadecimal digits. A type is "A": 41 00 00 00. */
+/* Payloads as hexadecimal digits. The type is always "A": 41 00 00 00. */
 #define TYPE    "41000000"
 #define ADDRESS "1122334455667788"
 
 static const struct {
         NettraceSampleKind kind;
         const char *payload;
-        uint64_t weight; /* 0: there is no sample */
+        uint64_t weight; /* 0: no sample */
         bool is_managed;
         const char *type;
 } PAYLOADS[] = {
@@ -55,7 +53,7 @@ static const struct {
         {NETTRACE_SAMPLE_THREAD, "01000000", 1, false, NULL},
         {NETTRACE_SAMPLE_THREAD, "00000000", 0, false, NULL},
         {NETTRACE_SAMPLE_THREAD, "", 0, false, NULL},
-        /* 24 bytes: nearly the mean; 1024000: sampled nearly always; the largest number. */
+        /* 24 bytes: near the mean; 1024000: almost always sampled; the largest number. */
         {NETTRACE_SAMPLE_ALLOC_SAMPLED,
          "000000000000" ADDRESS TYPE ADDRESS "1800000000000000" ADDRESS, 102412, false, "A"},
         {NETTRACE_SAMPLE_ALLOC_SAMPLED,
@@ -65,7 +63,7 @@ static const struct {
         {NETTRACE_SAMPLE_ALLOC_SAMPLED,
          "000000000000" ADDRESS TYPE ADDRESS "0000000000000000" ADDRESS, 0, false, NULL},
         {NETTRACE_SAMPLE_ALLOC_SAMPLED, "000000000000" ADDRESS "4100", 0, false, NULL},
-        /* Of versions 1, and 2 and later, whose amount has 64 bits; the type has no end. */
+        /* Version 1; version 2 and later, whose amount has 64 bits; a type without an end. */
         {NETTRACE_SAMPLE_ALLOC_TICK, "a0860100000000000000", 100000, false, NULL},
         {NETTRACE_SAMPLE_ALLOC_TICK,
          "00000000000000000000"
@@ -103,7 +101,7 @@ START_TEST(test_payload)
 {
         const char *hex = PAYLOADS[_i].payload;
         const size_t n = strlen(hex) / 2;
-        /* Of that size exactly, so that the sanitizer sees each byte too many. */
+        /* A copy of the exact size, so that the address sanitizer sees a read beyond the end. */
         g_autofree uint8_t *bytes = g_malloc(n);
         g_autoptr(GString) type = g_string_new(NULL);
         NettraceSample sample = {.type = "before"};
@@ -142,7 +140,7 @@ START_TEST(test_waits)
         ck_assert_uint_eq(n, 2);
         ck_assert_mem_eq(addresses, STACK, sizeof(STACK));
         ck_assert_ptr_null(nettrace_waits_end(&waits, 7, &n));
-        /* Events are missing; the newest begin counts, also one whose stack is not known. */
+        /* Events are missing: the newest begin counts, also a begin without a stack. */
         nettrace_waits_forget(&waits, 8);
         ck_assert_ptr_null(nettrace_waits_end(&waits, 8, &n));
         nettrace_waits_begin(&waits, 7, STACK, 2);

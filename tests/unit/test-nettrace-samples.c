@@ -15,7 +15,7 @@ static const unsigned VERSIONS[] = {4, 6};
 
 enum {
         SAMPLER_ID = 3,
-        FLAGS = 0x87, /* all but the stack */
+        FLAGS = 0x87, /* all flags except the stack's */
         HAS_STACK = 0x08,
 };
 
@@ -40,7 +40,7 @@ static void put_stacks(GByteArray *out, unsigned version, uint32_t first, const 
         nettrace_put_block(out, version, NETTRACE_BLOCK_STACK, block);
 }
 
-/* STACK 0: that of the sample before. The sampling thread is 9, the other one 7. */
+/* STACK 0: the stack of the sample before. Thread 9 takes the samples of thread 7. */
 static void put_sample(GByteArray *block, uint32_t stack, uint64_t time_step, uint32_t where)
 {
         nettrace_put(block, FLAGS | (stack ? HAS_STACK : 0), 1);
@@ -67,7 +67,8 @@ static void write_sample(void *data, const NettraceSample *sample)
         g_string_append(data, "; ");
 }
 
-/* What a stream of samples has. STACKS: the second block of stacks, which it takes over. */
+/* Returns the samples of a stream as text. STACKS: the second block of stacks; the function takes
+ * ownership. */
 static char *read_samples(unsigned version, GByteArray *stacks, bool wants, GError **error)
 {
         static const StackRow ROWS[] = {{2, {0x1000, 0x2000, 0}}, {1, {0x3000, 0, 0}}};
@@ -112,7 +113,7 @@ START_TEST(test_samples)
 }
 END_TEST
 
-/* Samples that nobody wants cost nothing: their stacks are not even looked at. */
+/* Samples without a consumer cost nothing: the reader does not look up their stacks. */
 START_TEST(test_not_wanted)
 {
         GByteArray *stacks = g_byte_array_new();

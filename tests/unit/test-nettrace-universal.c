@@ -41,7 +41,7 @@ static void write_universal(void *data, const NettraceUniversal *event)
 
 static const struct {
         UniversalTestEvent event;
-        const char *record; /* NULL: it is not decoded */
+        const char *record; /* NULL: the event is not decoded */
         const char *stack;
 } EVENTS[] = {
         {{UNIVERSAL_CPU, 1, true, "01"}, "cpu 5/6 1", " 1000 ffffffff81000000"},
@@ -51,28 +51,28 @@ static const struct {
          " 1000 ffffffff81000000"},
         {{UNIVERSAL_PROCESS, 1, false, "0703006162630000"}, "ExistingProcess 5/6 7 'abc' ''", ""},
         {{UNIVERSAL_EXIT, 1, false, ""}, "ProcessExit 5/6", ""},
-        /* The recorder writes more than it describes. */
+        /* The payload has more fields than the metadata describes. */
         {{UNIVERSAL_MAPPING, 1, false, "098020ff3f8080800103002f612e0c0100780000"},
          "ProcessMapping 5/6 9 1000 1fff 200000 '/a.' c",
          ""},
         {{UNIVERSAL_SYMBOL, 1, false, "00098020802101004d"},
          "ProcessSymbol 5/6 0 9 1000 1080 'M'",
          ""},
-        /* A text that is no UTF-8; the largest number. */
+        /* A text that is not UTF-8; the largest number. */
         {{UNIVERSAL_SYMBOL, 1, false,
           "0009ffffffffffffffffff018021"
           "0100ff"},
          "ProcessSymbol 5/6 0 9 ffffffffffffffff 1080 '\357\277\275'",
          ""},
         {{UNIVERSAL_PROCESS, 1, false, "0703006100630000"}, "ExistingProcess 5/6 7 'a' ''", ""},
-        /* A text longer than the payload, a number without an end, one of more than 64 bits,
-           nothing. */
+        /* A text longer than the payload, a number without an end, a number of more than 64 bits,
+         * and an empty payload. */
         {{UNIVERSAL_SYMBOL, 1, false, "00098020802105004d"}, NULL, NULL},
         {{UNIVERSAL_CPU, 1, false, "ff"}, NULL, NULL},
         {{UNIVERSAL_CPU, 1, false, "ffffffffffffffffff02"}, NULL, NULL},
         {{UNIVERSAL_CPU, 1, false, ""}, NULL, NULL},
         {{UNIVERSAL_PROCESS, 1, false, "0703"}, NULL, NULL},
-        /* Not known. */
+        /* Unknown events. */
         {{UNIVERSAL_LATER_PROCESS, 1, false, "0703006162630000"}, NULL, NULL},
         {{UNIVERSAL_OTHER_SAMPLE, 1, false, "01"}, NULL, NULL},
         {{UNIVERSAL_OTHER_FIELDS, 1, false, "0100000000"}, NULL, NULL},
@@ -105,7 +105,7 @@ START_TEST(test_event)
 }
 END_TEST
 
-/* What is left out has a name. */
+/* The reader names the events that it skips. */
 START_TEST(test_unknown)
 {
         static const UniversalTestEvent UNKNOWN[] = {
@@ -133,7 +133,7 @@ START_TEST(test_unknown)
 }
 END_TEST
 
-/* Code maps are made of other events. */
+/* Code maps come from other events. */
 START_TEST(test_not_wanted)
 {
         g_autoptr(GByteArray) stream = universal_stream(&EVENTS[0].event, 1);

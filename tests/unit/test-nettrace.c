@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What comes out, as text: "time/value" of a record, "[begin,end]count" of a gap. */
+/* Appends the read items: "time/value" for a record, "[begin,end]count" for a gap. */
 static void take_items(NettraceReader *reader, GString *out)
 {
         Record record;
@@ -33,7 +33,7 @@ static void take_items(NettraceReader *reader, GString *out)
         }
 }
 
-/* Reads N bytes, STEP at a time. NULL with ERROR set. */
+/* Reads N bytes, STEP at a time. Returns NULL and sets ERROR on failure. */
 static char *read_stream(const uint8_t *bytes, size_t n, size_t step, GError **error)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -42,7 +42,8 @@ static char *read_stream(const uint8_t *bytes, size_t n, size_t step, GError **e
         size_t at;
 
         for (at = 0; ok && at < n; at += step) {
-                /* In its exact size, so that the address sanitizer notices a read too far. */
+                /* A copy of the exact size, so that the address sanitizer sees a read beyond the
+                 * end. */
                 g_autofree uint8_t *part = g_memdup2(bytes + at, MIN(step, n - at));
 
                 ok = nettrace_reader_push(reader, part, MIN(step, n - at), error);
@@ -68,7 +69,7 @@ static void check_stream(const GByteArray *stream, const char *expected)
 
 static const unsigned VERSIONS[] = {4, 6};
 
-/* Two threads, written one after the other; what is after the horizon waits for the end. */
+/* Two threads, written one after the other; events after the horizon wait for the end. */
 static GByteArray *stream_in_disorder(unsigned version)
 {
         static const NettraceTestPoint ENTRIES[] = {{7, 3}, {8, 3}};
@@ -95,37 +96,37 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* Events, then what comes out. Sequence numbers begin with 1. */
+/* Events, and the expected items. Sequence numbers begin with 1. */
 static const struct {
         NettraceTestEvent events[5];
         unsigned n_events;
-        uint64_t point; /* time of a point of sequence after them; 0: none */
+        uint64_t point; /* time of a sequence point after the events; 0: no point */
         NettraceTestPoint entries[2];
         unsigned n_entries;
-        NettraceTestEvent after; /* time 0: none */
+        NettraceTestEvent after; /* time 0: no event */
         const char *expected;
 } LOSSES[] = {
         {{{1, 1, 7, 2000, true}, {1, 2, 7, 2001, false}}, 2, .expected = "2000/2000 2001/2001 "},
-        /* Before the first one: since the session's begin. */
+        /* A loss before the first event: the gap begins with the session. */
         {{{1, 806, 7, 2000, true}}, 1, .expected = "[1000,2000]805 2000/2000 "},
         {{{1, 1, 7, 2000, true}, {1, 5, 7, 2050, false}},
          2,
          .expected = "2000/2000 [2000,2050]3 2050/2050 "},
-        /* Those of other providers are counted too. */
+        /* Events of other providers count, too. */
         {{{1, 1, 7, 2000, true}, {2, 2, 7, 2010, false}, {1, 3, 7, 2020, false}},
          3,
          .expected = "2000/2000 2020/2020 "},
         {{{1, 1, 7, 2000, true}, {2, 3, 7, 2010, false}, {1, 4, 7, 2020, false}},
          3,
          .expected = "2000/2000 [2000,2010]1 2020/2020 "},
-        /* Each thread counts for itself; losses that end together are one. */
+        /* Each thread has its own sequence; losses that end together are one gap. */
         {{{1, 1, 7, 2000, true}, {1, 1, 8, 2001, false}, {1, 1, 9, 2002, false}},
          3,
          3000,
          {{7, 4}, {8, 2}},
          2,
          .expected = "2000/2000 2001/2001 2002/2002 [2000,3000]4 "},
-        /* A number at a point may be lower, and a thread may have had no event. */
+        /* The number at a sequence point may be lower, and a thread may have no event. */
         {{{1, 1, 7, 2000, true}, {1, 2, 7, 2001, false}},
          2,
          3000,
@@ -145,13 +146,13 @@ static const struct {
          1,
          {1, 5, 7, 3010, false},
          .expected = "2000/2000 [2000,3000]3 3010/3010 "},
-        /* Without an explanation, a number that does not grow may be any loss. */
+        /* A number that does not grow, without another explanation, may be any loss. */
         {{{1, 1, 7, 2000, true}, {1, 2, 7, 2001, false}, {1, 1, 7, 2002, false}},
          3,
          .expected = "2000/2000 2001/2001 [2001,2002]-1 2002/2002 "},
-        /* An id that no metadata explains. */
+        /* An id without metadata. */
         {{{1, 1, 7, 2000, true}, {9, 2, 7, 2001, false}}, 2, .expected = "2000/2000 [2001,2001]1 "},
-        /* The promise is broken: the event is older than a sorted one before it. */
+        /* A broken promise: the event is older than a sorted event before it. */
         {{{1, 1, 7, 2000, true}, {1, 1, 8, 1500, false}, {1, 2, 8, 2500, false}},
          3,
          .expected = "[1500,2000]1 2000/2000 2500/2500 "},
@@ -192,7 +193,7 @@ START_TEST(test_loss)
 }
 END_TEST
 
-/* What was known of a process that exits: the last point of sequence is later than its session. */
+/* If the process exits, the last sequence point is later than its session. */
 START_TEST(test_horizon)
 {
         static const NettraceTestEvent EVENT = {1, 1, 7, 2000, true}, NEXT = {1, 2, 7, 3500, false};
@@ -220,7 +221,7 @@ START_TEST(test_horizon)
 }
 END_TEST
 
-/* A thread that a point leaves out is over; its id may come again. */
+/* A thread that a sequence point omits has ended; its id may be reused. */
 START_TEST(test_thread_comes_again)
 {
         static const NettraceTestEvent EVENTS[] = {{1, 1, 7, 2000, true}, {1, 2, 7, 2001, false}};
@@ -243,7 +244,8 @@ START_TEST(test_thread_comes_again)
 }
 END_TEST
 
-/* The number of a thread wraps; half of the numbers are before any one. */
+/* The sequence number of a thread overflows: numbers up to half of the range behind a number are
+ * before it. */
 START_TEST(test_sequence_wraps)
 {
         static const NettraceTestEvent EVENTS[] = {{1, 0x7fffffff, 7, 2000, true},
@@ -262,7 +264,8 @@ START_TEST(test_sequence_wraps)
 }
 END_TEST
 
-/* A runtime can write head and header twice; the padding of blocks counts from the second one. */
+/* A runtime can write signature and header twice; the padding of blocks counts from the second
+ * one. */
 START_TEST(test_second_head)
 {
         enum { N_HEAD = 102 };
@@ -276,7 +279,7 @@ START_TEST(test_second_head)
         nettrace_put_bytes(twice, stream->data, N_HEAD);
         nettrace_put_bytes(twice, stream->data, stream->len);
         check_stream(twice, "2000/2000 ");
-        /* That of another session is not taken. */
+        /* A second header of another session is refused. */
         twice->data[2 * N_HEAD - 10] ^= 1;
         reader = nettrace_reader_new(EVENT_USE_ALL);
         ck_assert(!nettrace_reader_push(reader, twice->data, twice->len, &error));
@@ -285,7 +288,7 @@ START_TEST(test_second_head)
 }
 END_TEST
 
-/* Block headers without compression: every field is there. */
+/* Block headers without compression: all fields are present. */
 START_TEST(test_whole_headers)
 {
         unsigned version = VERSIONS[_i];
@@ -317,7 +320,7 @@ START_TEST(test_whole_headers)
 }
 END_TEST
 
-/* Where version 6 does not say the version of an event, its bytes do. */
+/* If a stream of version 6 has no version for an event, the size of the payload decides. */
 START_TEST(test_version_by_size)
 {
         g_autoptr(GByteArray) stream = nettrace_stream_new(6);
@@ -363,7 +366,7 @@ START_TEST(test_version_by_size)
                 ck_assert_int_eq(record.event->version, i);
                 ck_assert_int_eq(record.tid, 5007);
         }
-        /* It has no end, and no promise. */
+        /* The stream has no end and no promise. */
         ck_assert_int_eq(nettrace_reader_next(reader, &record, &gap), NETTRACE_ITEM_GAP);
         ck_assert_int_eq(nettrace_reader_next(reader, &record, &gap), NETTRACE_ITEM_NONE);
         nettrace_reader_free(reader);
@@ -409,7 +412,8 @@ START_TEST(test_clock)
 }
 END_TEST
 
-/* A stream may end anywhere: what came is used, and what may be missing is a gap. */
+/* A stream may end anywhere: the reader gives the events before the end, and reports a gap if
+ * events may be missing. */
 START_TEST(test_truncated)
 {
         unsigned version = VERSIONS[_i];
@@ -431,7 +435,7 @@ START_TEST(test_truncated)
 }
 END_TEST
 
-/* Bytes that lie: no crash, and never an endless stream. */
+/* Bytes with wrong values: no crash, and never an endless stream. */
 START_TEST(test_lies)
 {
         static const uint8_t LIES[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
@@ -460,7 +464,7 @@ START_TEST(test_lies)
 }
 END_TEST
 
-/* What is wrong with it is in the message. Written over the bytes at AT. */
+/* Bytes that are written at AT, and the error message. */
 static const struct {
         unsigned version;
         size_t at;
@@ -498,7 +502,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* A block that says it is larger than any is refused before its bytes come. */
+/* A block with a size above the limit is refused before its bytes arrive. */
 START_TEST(test_too_large)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -520,7 +524,7 @@ START_TEST(test_too_large)
 }
 END_TEST
 
-/* Without a promise events wait, up to a limit; then they come out, and an older one is a gap. */
+/* Without a promise, events wait up to a limit; afterwards an older event becomes a gap. */
 START_TEST(test_limit)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -551,7 +555,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-/* A header as .NET 10 wrote it, from the first event of a recording, and what changes after it. */
+/* A header as .NET 10 wrote it, from the first event of a recording, and changes after it. */
 START_TEST(test_compressed_header)
 {
         static const uint8_t HEADER[] = {0xcf, 0x01, 0x00, 0xa1, 0x7d, 0xff, 0xff, 0xff,
@@ -586,7 +590,7 @@ START_TEST(test_compressed_header)
 }
 END_TEST
 
-/* The queue against a stable sort: what comes out is in order, and none is missing. */
+/* The queue against a stable sort: the events come in order, and none is missing. */
 START_TEST(test_queue)
 {
         g_autoptr(GRand) random = g_rand_new_with_seed((guint32)_i);
@@ -635,7 +639,7 @@ START_TEST(test_queue)
 }
 END_TEST
 
-/* Losses without number become one, and none is left out. */
+/* Many losses are merged into one gap, and the count includes all of them. */
 START_TEST(test_many_losses)
 {
         const NettraceQueued *queued;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * An outlet and a daemon, both in this process
- */
+/* An outlet and a daemon, both in this process */
 
 #include "feed/outlet.h"
 
@@ -78,7 +76,7 @@ static void daemon_deinit(Daemon *daemon)
 typedef struct World {
         Daemon daemon;
         StreamTable table;
-        GPtrArray *identities; /* owned: a stream without a reader has none of its own */
+        GPtrArray *identities; /* owned: identities for streams without a reader */
         Outlet *outlet;
 } World;
 
@@ -116,7 +114,7 @@ static void world_deinit(World *world)
         daemon_deinit(&world->daemon);
 }
 
-/* Runs until the daemon has answered, and has acknowledged everything. */
+/* Runs until the daemon has answered and has acknowledged all records. */
 static void world_run(World *world)
 {
         gint64 deadline = g_get_monotonic_time() + TIMEOUT_S * G_USEC_PER_SEC;
@@ -128,7 +126,7 @@ static void world_run(World *world)
         }
 }
 
-/* A stream of the present state of its buffers' session: TRACE is a letter. */
+/* Returns a stream of the current state of its buffers' session. TRACE: a letter. */
 static FeedStream *world_stream(World *world, char trace, uint64_t id)
 {
         StreamIdentity *identity = stream_identity_new();
@@ -164,7 +162,7 @@ static uint64_t n_loads(const World *world)
         return tracker_stats(world->daemon.tracker)->records[EVENT_KIND_METHOD_LOAD];
 }
 
-/* More streams in a session's life than can be open at a time. */
+/* A session has more streams in its life than can be open at a time. */
 START_TEST(test_many_streams)
 {
         enum { N = 1500 };
@@ -194,7 +192,7 @@ START_TEST(test_many_streams)
 }
 END_TEST
 
-/* What was read from disk waits for its time, and is dropped if it is known. */
+/* Records from disk wait for their time, and are dropped if the daemon has them. */
 START_TEST(test_order)
 {
         FeedStream *live, *disk;
@@ -221,7 +219,7 @@ START_TEST(test_order)
         world_run(&world);
         ck_assert_uint_eq(n_loads(&world), 3);
         ck_assert_uint_eq(disk->watermark, 30);
-        /* Read again. */
+        /* The same records again. */
         put_load(&world, OUTLET_DISK, disk, 30, 3);
         outlet_settle_disk(world.outlet, UINT64_MAX);
         world_run(&world);
@@ -253,7 +251,7 @@ START_TEST(test_equal_times)
 }
 END_TEST
 
-/* Too many records of one time, which would be one piece for the daemon, are a gap. */
+/* More records of one time than one piece of the daemon may have are a gap. */
 START_TEST(test_crowd)
 {
         enum { N = 20000 };
@@ -277,12 +275,12 @@ START_TEST(test_crowd)
 }
 END_TEST
 
-/* What is missing before a stream, or in it, is a gap; nothing else is. */
+/* Only missing records before a stream or within a stream are a gap. */
 START_TEST(test_gaps)
 {
         static const struct {
-                uint64_t fed, begins; /* 0: nothing was fed */
-                bool has_earlier;     /* the same buffers were fed up to 50 in a session before */
+                uint64_t fed, begins; /* 0: no record was fed */
+                bool has_earlier;     /* the same buffers were fed up to 50 in an earlier session */
                 bool has_unknown_past;
                 unsigned n_gaps;
         } ROWS[] = {
@@ -321,7 +319,7 @@ START_TEST(test_gaps)
 }
 END_TEST
 
-/* A daemon that forgets everything, or only the connection. */
+/* Reconnects to a daemon; FORGETS: the daemon has lost all data. */
 static void world_reconnect(World *world, bool forgets)
 {
         outlet_disconnect(world->outlet);
@@ -335,7 +333,7 @@ static void world_reconnect(World *world, bool forgets)
         world_run(world);
 }
 
-/* A stream that has ended is not opened again, unless its packets are still on disk. */
+/* An ended stream is not opened again, unless its packets are still on disk. */
 START_TEST(test_ended)
 {
         bool forgets = _i;
@@ -355,7 +353,7 @@ START_TEST(test_ended)
         world_reconnect(&world, forgets);
         ck_assert_int_eq(ended->state, STREAM_UNOPENED);
         ck_assert_int_eq(other->state, STREAM_KNOWN);
-        /* Its packets are on disk. */
+        /* Packets of the stream are on disk. */
         ck_assert(outlet_open(world.outlet, ended));
         world_run(&world);
         ck_assert_int_eq(ended->state, STREAM_KNOWN);
@@ -377,7 +375,7 @@ START_TEST(test_ended)
 }
 END_TEST
 
-/* A daemon that is back is not asked about streams that have ended: they may be too many. */
+/* After a reconnect, the outlet does not ask for ended streams, because there may be too many. */
 START_TEST(test_many_ended)
 {
         enum { N = 1500, N_TIMES = 3 };
@@ -401,7 +399,7 @@ START_TEST(test_many_ended)
         }
         world_reconnect(&world, false);
         ck_assert_uint_eq(ingest_connection_streams(world.daemon.connection)->len, 0);
-        /* There is room for new ones, and for one that goes on after all. */
+        /* New streams, and an ended stream that continues, have room. */
         ck_assert(outlet_open(world.outlet, first));
         for (j = 0; j < N; j++)
                 put_load(&world, OUTLET_LIVE, world_stream(&world, 'b', 1 + j), 10,
@@ -417,7 +415,7 @@ START_TEST(test_many_ended)
 }
 END_TEST
 
-/* What was read of a stream from disk goes to the daemon before its end. */
+/* The outlet sends records from disk before the end of their stream. */
 START_TEST(test_end_after_disk)
 {
         FeedStream *stream;
@@ -442,7 +440,7 @@ START_TEST(test_end_after_disk)
 }
 END_TEST
 
-/* What the daemon would refuse is a gap, and the connection goes on. */
+/* A record that the daemon would refuse becomes a gap, and the connection continues. */
 START_TEST(test_refused)
 {
         static const StreamGap BACK = {.kind = GAP_PACKETS, .begin = 40, .end = 30, .count = 1};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whose process an event belongs to: a traced program can write any pid, namespace and time. What
- * comes from one user's buffers changes nothing about another user's process. One script for each
- * attack; streams 40-49 are the attacker's, uid 2000, and process 100 is that of uid 1000.
+ * The owner of an event's process: a traced program can write any pid, namespace and time. Events
+ * from one user's buffers change nothing about another user's process. One script for each attack;
+ * streams 40-49 are the attacker's, uid 2000, and process 100 belongs to uid 1000.
  */
 
 #include "support/script.h"
@@ -32,7 +32,7 @@ static const char *const SCRIPTS[] = {
                "? uid=1000 0x2000 = ok B\n"
                "? uid=2000 0x1000 40 = ok EVIL\n",
 
-        /* It does not end, nor does another generation of it begin. */
+        /* The attacker can neither end the process nor begin another generation of it. */
         VICTIM "40: 30 AppDomainUnload_V1\n"
                "40: 5000000000 RuntimeInformationStart\n"
                "21 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=C\n"
@@ -42,13 +42,13 @@ static const char *const SCRIPTS[] = {
                "? uid=1000 0x3000 = ok C\n"
                "? uid=1000 0x4000 = ok D\n",
 
-        /* A stream that makes no progress does not hold it back. */
+        /* A stream without progress does not hold the process back. */
         VICTIM "40: 30 ModuleLoad module=7\n"
                "progress 60\n"
                "? uid=1000 0x1000 50 = ok A\n"
                "? uid=1000 0x9000 50 = no-method\n",
 
-        /* Nor does a loss concern it. */
+        /* A loss in the attacker's stream does not affect the process. */
         VICTIM "40: 30 ModuleLoad module=7\n"
                "40: gap 1 100 5\n"
                "progress 60\n40: progress 200\n"
@@ -80,7 +80,7 @@ static const char *const SCRIPTS[] = {
         "? uid=2000 0x1000 = no-process\n"
         "? 0x1000 = ok A\n",
 
-        /* With times from before the program, they are of another process. */
+        /* Events before the start of the program belong to another process. */
         "owner 100 1000 8\n"
         "40: 5 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=EVIL\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -88,7 +88,7 @@ static const char *const SCRIPTS[] = {
         "? uid=1000 0x1000 = ok A\n"
         "? 0x1000 = ok A\n",
 
-        /* If the host knows neither, a viewer who sees all is shown both. */
+        /* If the host knows neither owner, a viewer who sees all users gets both processes. */
         VICTIM "40: 30 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=EVIL\n"
                "? 0x1000 = ambiguous 2\n"
                "owner 100 2000 0\n"
@@ -96,14 +96,14 @@ static const char *const SCRIPTS[] = {
                "owner 100 1000 0\n"
                "? 0x1000 = ok A\n",
 
-        /* A namespace of the attacker's choice. */
+        /* A namespace that the attacker chose. */
         "1 RuntimeInformationStart pid_ns=5\n"
         "10 MethodLoadVerbose_V1 pid_ns=5 id=1 start=0x1000 size=32 name=A\n"
         "40: 30 MethodLoadVerbose_V1 pid_ns=5 id=1 start=0x1000 size=32 name=EVIL\n"
         "40: 31 MethodLoadVerbose_V1 pid_ns=6 id=1 start=0x1000 size=32 name=EVIL\n"
         "? uid=1000 0x1000 = ok A\n",
 
-        /* A process gap is one of the owner's process, known or still to come. */
+        /* A process gap belongs to the owner's process, whether the process is known or not yet. */
         "owner 100 1000 8\n"
         "40: 5 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=EVIL\n"
         "10 RuntimeInformationStart\n"
@@ -122,7 +122,7 @@ static const char *const SCRIPTS[] = {
         "? uid=1000 0x1000 50 = ok A gap\n"
         "? uid=2000 0x1000 50 = ok EVIL\n",
 
-        /* Buffers of a process: its owner is that of the program that had the pid then. */
+        /* Per-process buffers: their owner is the owner of the program that had the pid then. */
         "owner 100 1000 0\n"
         "50: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "? uid=1000 0x1000 = ok A\n"
@@ -144,14 +144,15 @@ static const char *const SCRIPTS[] = {
         "? uid=2000 pid=101 0x1000 = no-process\n"
         "? pid=101 0x1000 = ok A\n",
 
-        /* If its feeder knows the owner, the host need not; and there are no other processes'. */
+        /* If the feeder gives the owner, the tracker does not ask the host; and the buffers have no
+         * events of other processes. */
         "60: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "60: 11 MethodLoadVerbose_V1 pid=101 id=1 start=0x1000 size=32 name=EVIL\n"
         "? uid=1000 0x1000 = ok A\n"
         "? uid=2000 0x1000 = no-process\n"
         "? pid=101 0x1000 = no-process\n",
 
-        /* A pid that is used again by another user. */
+        /* Another user's process reuses the pid. */
         "owner 100 2000 0\n"
         "40: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "owner 100 1000 50\n"
@@ -167,7 +168,7 @@ START_TEST(test_script)
 }
 END_TEST
 
-/* The epoch, the horizon and the traces of the process stay, and what is dropped is counted. */
+/* Epoch, horizon and traces of the process stay, and dropped events are counted. */
 START_TEST(test_untouched)
 {
         Tracker *tracker = script_tracker(VICTIM "progress 60\ncommit\n");

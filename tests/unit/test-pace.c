@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A process that works without a pause, in perf's place: it is stopped from time to time once a
- * thread that was there in the beginning has ended, and only then
+ * A process that works without a pause, in the place of perf: once a thread that existed at the
+ * begin has ended, the pace stops the process from time to time
  */
 
 #include "record/pace.h"
@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Samples of so many bytes leave room for the longest pause; and for none. */
+/* Sizes of samples: with FEW bytes, the longest pause is possible; with many, no pause. */
 #define FEW  1000
 #define MANY G_GUINT64_CONSTANT(1000000000)
 
 typedef struct Scene {
         Pace *pace; /* owned */
         GThread *thread;
-        GMutex mutex; /* locked while the thread is to go on */
+        GMutex mutex; /* held to block the thread */
         pid_t perf;
 } Scene;
 
@@ -63,7 +63,8 @@ static void scene_end(Scene *scene)
         waitpid(scene->perf, NULL, 0);
 }
 
-/* Is it seen stopped (or not) before so many seconds of the given clock have passed? */
+/* Returns whether the process gets into the wanted state before the given seconds of the given
+ * clock have passed. */
 static bool scene_becomes(Scene *scene, bool is_stopped, gint64 *now, unsigned seconds)
 {
         const gint64 end = *now + seconds * G_TIME_SPAN_SECOND;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Blobs are made from the rows: each field has a value that shows which field it is. All of them
- * are on the heap, in their exact size, so that the address sanitizer notices a read too far.
+ * The test makes blobs from the rows: each field has a value that identifies the field. All blobs
+ * are on the heap in their exact size, so that the address sanitizer sees a read beyond the end.
  */
 
 enum {
@@ -57,7 +57,7 @@ static char *text_of(unsigned index)
         return g_strdup_printf("field %u: é日😀", index);
 }
 
-/* Type ELEMENT of a list: it has as many arguments, and a name if it has any. */
+/* Writes type ELEMENT of a list: ELEMENT arguments, and a name if ELEMENT is not 0. */
 static void put_type(GByteArray *blob, unsigned index, unsigned element)
 {
         unsigned i;
@@ -212,7 +212,7 @@ static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n,
         return packed_decode(event, false, bytes, n, scratch, record);
 }
 
-/* Decodes a copy of its own size; the record is not to be used afterwards. */
+/* Decodes a copy of the exact size; the record must not be used afterwards. */
 static DecodeResult decode_copy(const Event *event, const uint8_t *bytes, size_t n)
 {
         g_autofree uint8_t *copy = g_memdup2(bytes, n);
@@ -224,7 +224,7 @@ static DecodeResult decode_copy(const Event *event, const uint8_t *bytes, size_t
         return result;
 }
 
-/* Every row, cut at every length: an error each time, never a guess. */
+/* Each row, truncated at each length: always an error, never a guess. */
 START_TEST(test_truncated)
 {
         const Event *event = &event_table[_i];
@@ -286,7 +286,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* Any bytes at all: no crash, no read too far. The seed is fixed. */
+/* Random bytes: no crash and no read beyond the end. The seed is fixed. */
 START_TEST(test_garbage)
 {
         const Event *event = &event_table[_i];
@@ -305,10 +305,10 @@ START_TEST(test_garbage)
 }
 END_TEST
 
-/* A count that says more than there is, or less. */
+/* Counts that are too large or too small. */
 static const struct {
         const char *name;
-        size_t offset; /* of the count */
+        size_t offset; /* offset of the count */
         unsigned size;
         uint64_t count;
         DecodeResult result;
@@ -345,7 +345,7 @@ START_TEST(test_count)
 }
 END_TEST
 
-/* No blob is this large: refused before it is looked at, and before memory is asked for. */
+/* A size above the limit of a blob: refused before the blob is read or memory is allocated. */
 START_TEST(test_enormous)
 {
         const Event *event = event_by_name("DotNETRuntime:MethodLoadVerbose_V1");
@@ -364,13 +364,13 @@ START_TEST(test_unterminated)
         g_autoptr(GByteArray) blob = g_byte_array_new();
         unsigned i;
 
-        /* Fixed fields, then no NUL unit; and zero bytes that are none, across two units. */
+        /* Fixed fields without a terminator; then two zero bytes that belong to two units. */
         for (i = 0; i < 6; i++)
                 put_field(blob, &event->fields[i], i);
         for (i = 0; i < 20; i++)
                 put_le(blob, i % 2 ? 0x0061 : 0x6100, 2);
         ck_assert_int_eq(decode_copy(event, blob->data, blob->len), DECODE_TRUNCATED);
-        /* Half a unit at the end is not a terminator. */
+        /* Half of a unit at the end is not a terminator. */
         put_le(blob, 0, 1);
         ck_assert_int_eq(decode_copy(event, blob->data, blob->len), DECODE_TRUNCATED);
 }
@@ -388,7 +388,7 @@ START_TEST(test_odd_values)
                 put_le(blob, 0xd800, 2); /* unpaired */
                 put_le(blob, 0, 2);
         }
-        put_le(blob, 0x100, 4); /* a true that is not 1 */
+        put_le(blob, 0x100, 4); /* true in another form than 1 */
         g_byte_array_append(blob, (const uint8_t *)"\xe9\xff", 3);
         put_le(blob, 7, 2);
 
@@ -406,12 +406,12 @@ START_TEST(test_odd_values)
 }
 END_TEST
 
-/* Stub helpers: NULL strings, which take no byte at all. */
+/* Stub helpers: their NULL strings take no bytes. */
 
 typedef struct Helper {
         const char *event;
         uint32_t flags;
-        const char *name_space; /* NULL: no byte */
+        const char *name_space; /* NULL: no bytes */
         const char *name;
         const char *signature;
         DecodeResult result;
@@ -421,14 +421,14 @@ static const Helper HELPERS[] = {
         /* Without the flag, a missing string is an error. */
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x8, NULL, "Stub", NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V2", 0x8, NULL, "Stub", NULL, DECODE_TRUNCATED},
-        /* With it, but with one of two strings: which one it is is not known. */
+        /* With the flag and one string of two: the missing string is unknown. */
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, "N", "Stub", NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, NULL, NULL, NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, NULL, "Stub", NULL, DECODE_OK},
         {"DotNETRuntime:MethodLoadVerbose_V2", 0x18, NULL, "Stub", NULL, DECODE_OK},
         {"DotNETRuntime:MethodUnloadVerbose_V1", 0x10, NULL, "JIT_日本", NULL, DECODE_OK},
         {"DotNETRuntimeRundown:MethodDCEndVerbose_V1", 0x10, NULL, "", NULL, DECODE_OK},
-        /* All there: read as ever, flag or not. */
+        /* All strings are present: the flag does not matter. */
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, "N", "Stub", "S", DECODE_OK},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, "", "Stub", "", DECODE_OK},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x8, "", "", "", DECODE_OK},
@@ -483,7 +483,7 @@ START_TEST(test_helper)
 }
 END_TEST
 
-/* A stub helper's event that is cut stays an error. */
+/* A truncated event of a stub helper is an error. */
 START_TEST(test_helper_truncated)
 {
         const Helper *helper = &HELPERS[5];

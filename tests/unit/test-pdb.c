@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* SHA-256 against GLib's; sequence points that are written here; and PDBs that a compiler made. */
+/* SHA-256 against GLib's; sequence points built by the test; and PDBs made by a compiler. */
 
 #include "pdb/debug-directory.h"
 #include "pdb/pdb-points.h"
@@ -38,7 +38,7 @@ END_TEST
 #define BLOB(...) .blob = {__VA_ARGS__}, .n = sizeof((const uint8_t[]){__VA_ARGS__})
 #define NO        UINT32_MAX
 
-/* Sequence points, and the lines at IL offsets 0, 2, 5 and 9; NO: there is none. */
+/* Sequence points, and the lines at IL offsets 0, 2, 5 and 9; NO: no line. */
 static const struct {
         uint8_t blob[24];
         size_t n;
@@ -47,19 +47,19 @@ static const struct {
 } POINTS[] = {
         /* Locals; IL 0, line 7 column 3 to column 9; IL 5, two lines lower. */
         {BLOB(0, 0, 0, 6, 7, 3, 5, 0, 1, 4, 0), .lines = {7, 7, 9, 9}},
-        /* A hidden point is passed over. */
+        /* A hidden point is skipped. */
         {BLOB(0, 0, 0, 6, 7, 3, 5, 0, 0), .lines = {7, 7, 7, 7}},
-        /* Nothing but hidden ones. */
+        /* Only hidden points. */
         {BLOB(0, 0, 0, 0, 5, 0, 0), .lines = {NO, NO, NO, NO}},
-        /* The first is hidden: the next has its line as it is. */
+        /* The first point is hidden: the next point has its absolute line. */
         {BLOB(0, 0, 0, 0, 2, 1, 2, 40, 5), .lines = {NO, 40, 40, 40}},
         /* Backwards: -3 lines. */
         {BLOB(0, 0, 0, 6, 7, 3, 2, 0, 1, 0x7b, 0), .lines = {7, 4, 4, 4}},
         /* Another document. */
         {BLOB(0, 0, 0, 6, 7, 3, 0, 2, 2, 0, 1, 2, 0), .lines = {7, 8, 8, 8}},
-        /* None. */
+        /* No points. */
         {BLOB(0), .lines = {NO, NO, NO, NO}},
-        /* Below line 0; cut; a number with a first byte that no number has. */
+        /* A line below 0; a truncated blob; a number with an invalid first byte. */
         {BLOB(0, 0, 0, 6, 7, 3, 2, 0, 1, 0x71, 0), true, .lines = {NO, NO, NO, NO}},
         {BLOB(0, 0, 0, 6, 7, 3, 5, 0, 1, 4), true, .lines = {NO, NO, NO, NO}},
         {BLOB(0, 0, 0, 6, 7, 3, 0xff, 0, 1, 4, 0), true, .lines = {NO, NO, NO, NO}},
@@ -112,7 +112,7 @@ static uint8_t *data_read(const char *name, size_t *ret_n)
         return (uint8_t *)bytes; /* g_malloc() is malloc() */
 }
 
-/* What sha256sum prints of Emb.cs. */
+/* Output of sha256sum for Emb.cs. */
 static const uint8_t EMB_SHA256[] = {0xc1, 0x60, 0x17, 0xf3, 0x37, 0x54, 0x55, 0x22,
                                      0xae, 0xfe, 0x74, 0xab, 0x17, 0x90, 0xa3, 0xc8,
                                      0x7a, 0x4b, 0xae, 0x6b, 0x7e, 0xb1, 0xd4, 0x24,
@@ -169,7 +169,7 @@ START_TEST(test_checksum)
         bytes = data_read("portable", &n);
         ck_assert(!pdb_read(&pdb, bytes, n, &check, &reason));
         ck_assert_ptr_nonnull(strstr(reason, "checksum"));
-        /* It is another PDB's: nothing is wrong with this one. */
+        /* The checksum belongs to another PDB; this PDB is valid. */
         check.id.stamp++;
         bytes = data_read("portable", &n);
         ck_assert(pdb_read(&pdb, bytes, n, &check, &reason));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Peers share the time: one that gives way, and always has something to do, leaves most of it to
- * those that ask one thing after the other. When the other side has gone, one that finishes does
- * what is left, turn by turn.
+ * Peers share the time: a busy peer that yields leaves most of the time to peers that ask one
+ * question after the other. After a disconnect, a peer that finishes does its remaining work turn
+ * by turn.
  */
 
 #include "util/peer.h"
@@ -13,14 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Each byte is a message. */
+/* A message is one byte. */
 enum { N_MESSAGES = 20, FEEDER_US = 2000, CLIENT_US = 50 };
 
 typedef struct Busy {
         Conversation conversation;
-        unsigned us; /* that a message takes */
+        unsigned us; /* time for one message */
         unsigned n_served;
-        int other; /* the other end of its socket */
+        int other; /* the other end of the peer's socket */
         Peer *peer;
 } Busy;
 
@@ -32,7 +32,7 @@ static void busy_feed(Conversation *conversation, const uint8_t *bytes, size_t n
         while (g_get_monotonic_time() < end)
                 ;
         busy->n_served++;
-        /* The next message is there at once. */
+        /* The next message is available at once. */
         ck_assert_int_eq(write(busy->other, "", 1), 1);
 }
 
@@ -93,17 +93,18 @@ START_TEST(test_gives_way)
         busy_begin(&client, &CLIENT, CLIENT_US);
         while (feeder.n_served < N_MESSAGES)
                 g_main_context_iteration(NULL, TRUE);
-        /* In turn, it would be as often; it has about 80 times as many. */
+        /* With alternating turns, both would serve the same number; the client serves about 80
+         * times as many. */
         ck_assert_uint_gt(client.n_served, 5 * N_MESSAGES);
         busy_end(&client);
-        /* Alone, it waits for nobody. */
+        /* A single peer waits for no other peer. */
         while (feeder.n_served < 2 * N_MESSAGES)
                 g_main_context_iteration(NULL, TRUE);
         busy_end(&feeder);
 }
 END_TEST
 
-/* Its one message takes N_TURNS. */
+/* Its only message takes N_TURNS turns. */
 enum { N_TURNS = 50 };
 
 typedef struct Slow {
@@ -143,7 +144,8 @@ static void slow_gone(Peer *peer, void *data)
         ((Slow *)data)->is_gone = true;
 }
 
-/* Turns that are left when the peer ends, if the other side goes during the message. */
+/* Returns the number of turns left when the peer ends, if the other side disconnects during the
+ * message. */
 static unsigned turns_left(const PeerRole *role)
 {
         Slow slow = {.conversation = {&SLOW}};

@@ -40,16 +40,16 @@ static const struct {
          {{K(1), K(1), false}, {K(9), K(8), false}, {100, 100, true}, {200, 199, true}},
          4},
         {{KERNEL, USER, KERNEL, K(1)}, 4, {{K(1), K(1), false}}, 1},
-        /* An address of 0 is nobody's return address. */
+        /* Address 0 is never a return address. */
         {{USER, 100, 0}, 3, {{100, 100, true}, {0, 0, true}}, 2},
-        /* Without a marker the halves of memory decide. */
+        /* Without a marker, the half of the address space decides. */
         {{K(1), 100}, 2, {{K(1), K(1), false}, {100, 99, true}}, 2},
-        /* A guest's code is left out. */
+        /* A guest's frames are dropped. */
         {{PERF_CONTEXT_GUEST_USER, 100}, 2, {{100, 100, false}}, 1},
         {{USER}, 1, {{0}}, 0},
-        /* The number after PERF_CONTEXT_USER_DEFERRED stands for the program's part. */
+        /* The number after PERF_CONTEXT_USER_DEFERRED stands for the user part of the chain. */
         {{KERNEL, K(1), (uint64_t)-640, 4711}, 4, {{K(1), K(1), false}}, 1},
-        /* Where a copy of the stack ends. */
+        /* The mark for a truncated copy of the stack. */
         {{USER, 100, 200, STACK_CUT_MARK}, 4, {{100, 100, true}, {200, 199, true}}, 2},
 };
 
@@ -73,13 +73,13 @@ END_TEST
 static const struct {
         const char *dso;
         MappingKind place;
-        bool with_symbol, without; /* may it be managed? */
+        bool with_symbol, without; /* whether the mapping may have managed code */
 } PLACES[] = {
         {NULL, MAPPING_NOWHERE, false, true},
         {"", MAPPING_NOWHERE, false, true},
         {"[unknown]", MAPPING_NOWHERE, false, true},
         {"/memfd:doublemapper (deleted)", MAPPING_JITTED, true, true},
-        /* A program that runs from such a file. */
+        /* A program that runs from a sealed memfd. */
         {"/memfd:sealed (deleted)", MAPPING_OTHER, false, true},
         {"//anon", MAPPING_JITTED, true, true},
         {"[JIT] tid 12", MAPPING_JITTED, true, true},
@@ -218,7 +218,7 @@ START_TEST(test_labels)
                 ck_assert_str_eq(folded_labels_text(&labels, label), LABELS[i].label);
                 ck_assert_uint_eq(folded_labels_frame(&labels, &frames, frame), label);
         }
-        /* One name in two libraries is one label, and two frames. */
+        /* One name in two libraries: one label and two frames. */
         first = frames_symbol(&frames, NAMED_NATIVE, "main", "/lib/x.so");
         frame = frames_symbol(&frames, NAMED_NATIVE, "main", "/lib/y.so");
         ck_assert_uint_ne(first, frame);
@@ -275,7 +275,7 @@ START_TEST(test_frames)
         ck_assert_str_eq(frame.module, "App.dll");
         ck_assert(frame.kind == NAMED_MANAGED && !frame.is_marked);
         ck_assert_uint_eq(frames_body(&frames, &answer, NULL, false, NULL), one);
-        /* The same in doubt, and another body at the same place. */
+        /* An uncertain answer for the same body, and another body at the same address. */
         other = frames_body(&frames, &answer, NULL, true, NULL);
         ck_assert(other != one && frames_get(&frames, other).is_marked);
         /* Another line of the same body is another frame. */
@@ -295,7 +295,7 @@ START_TEST(test_frames)
         ck_assert_uint_ne(other, one);
         ck_assert_str_eq(frames_get(&frames, other).name, "method 0xabc");
         ck_assert_str_eq(frames_get(&frames, other).module, "Image.dll");
-        /* perf may have another text at an address where it had one before. */
+        /* perf may give an address another text than before. */
         for (i = 0; i < 100; i++) {
                 snprintf(text, sizeof(text), "symbol%d", i % 7);
                 one = frames_symbol(&frames, NAMED_NATIVE, text, "/lib/x.so");

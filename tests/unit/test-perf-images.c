@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The files of recorded processes' assemblies: which are read, and which are not those that were
- * mapped
+ * The assembly files of recorded processes: which files are read, and which are not the mapped
+ * files
  */
 
 #include "perf/images.h"
@@ -30,15 +30,15 @@
 #include <linux/fs.h>
 
 #define NS   UINT64_C(1000000000)
-#define PID  G_MAXINT32 /* nobody's: there is no /proc for it */
+#define PID  G_MAXINT32 /* pid of no process, so without /proc entry */
 #define BASE UINT64_C(0x7f0000000000)
-/* How the runtime maps sections: from the begin of a page on. */
+/* The runtime maps sections from the begin of a page on. */
 #define START      (BASE + 0x10000)
 #define ADDRESS(n) (START + (n))
 
 typedef struct World {
         char *directory, *path;
-        Mapping mapping; /* of the file; borrows the path */
+        Mapping mapping; /* mapping of the file; borrows the path */
 } World;
 
 static void write_image(const char *path)
@@ -61,7 +61,7 @@ static uint64_t generation_of(const char *path)
         return (uint32_t)number;
 }
 
-/* As if it had been mapped a second from now, which is later than it was written. */
+/* Writes the file and a mapping one second later. */
 static void world_init(World *world)
 {
         struct stat status;
@@ -148,7 +148,7 @@ START_TEST(test_found)
 }
 END_TEST
 
-/* From the middle of the file on, and of a function: what begins before is not there. */
+/* A mapping that begins within the file, and within a function: the code before it is missing. */
 START_TEST(test_part)
 {
         World world;
@@ -168,10 +168,10 @@ START_TEST(test_part)
 }
 END_TEST
 
-/* Where the image begins in the program: not at the begin of a page. */
+/* Offset of the image in the program; not a multiple of the page size. */
 #define IN_PROGRAM 0x1230u
 
-/* A single-file program with the image. */
+/* Writes a single-file program with the image. */
 static void write_program(const char *path)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -196,7 +196,7 @@ static void write_program(const char *path)
         ck_assert(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
 }
 
-/* Its file has no name of an assembly, and begins with other code. */
+/* The program's file has no assembly name, and begins with other code. */
 START_TEST(test_program)
 {
         World world;
@@ -221,7 +221,7 @@ START_TEST(test_program)
         ck_assert_ptr_null(code.file);
         check_code(&images, &world, PID, START + CODE, 1, 0, false);
         images_deinit(&images);
-        /* An address in the program's own code: nothing is missing. */
+        /* An address in the program's own code: no image is missing. */
         ck_assert(init_from(&images, &world.mapping, 1));
         check_code(&images, &world, PID, START, 1, 0, false);
         images_deinit(&images);
@@ -254,7 +254,7 @@ static void remove_file(World *world)
         g_unlink(world->path);
 }
 
-/* The old one is kept: else the new one could get its inode. */
+/* Replaces the file. The old file stays, because the new file could otherwise reuse its inode. */
 static void replace_file(World *world)
 {
         g_autofree char *old = g_strconcat(world->path, ".old", NULL);
@@ -273,7 +273,7 @@ static void make_other(World *world)
         ck_assert_int_eq(stat(world->path, &status), 0);
         world->mapping.inode = status.st_ino;
         world->mapping.generation = generation_of(world->path);
-        /* On a busy machine, it is written long after the first one. */
+        /* On a busy machine, the new file is written long after the first one. */
         world->mapping.since = ((uint64_t)status.st_ctim.tv_sec + 1) * NS;
 }
 
@@ -301,7 +301,7 @@ static const struct {
         {make_fifo, "another file is there now"},
 };
 
-/* The report at the end; the caller frees it. */
+/* Returns the final report; the caller frees it. */
 static char *reported(const Images *images)
 {
         int fd = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
@@ -345,7 +345,7 @@ START_TEST(test_missing)
 }
 END_TEST
 
-/* Where the file system has it. */
+/* Generation numbers, on file systems that have them. */
 START_TEST(test_generation)
 {
         World world;
@@ -374,7 +374,7 @@ START_TEST(test_several)
         mappings[1].pid = 3;
         mappings[2].start += 0x100000;
         mappings[2].end += 0x100000;
-        /* Another file was there before. */
+        /* Another file was mapped before. */
         mappings[2].time = 50;
         mappings[3].start = mappings[2].start + 0xf00;
         mappings[3].end = mappings[3].start + 0x1000;
@@ -394,7 +394,7 @@ START_TEST(test_several)
 }
 END_TEST
 
-/* Removed, but mapped: the process, which is this one, still has it. */
+/* A removed but mapped file: the living process, which is this one, still has it. */
 START_TEST(test_of_living)
 {
         World world;
@@ -411,7 +411,7 @@ START_TEST(test_of_living)
         world.mapping.start = (uintptr_t)memory;
         world.mapping.end = world.mapping.start + 0x1000;
         g_unlink(world.path);
-        /* Its inode changes when a name of it goes. */
+        /* The file's change time changes when one of its names is removed. */
         world.mapping.since += 60 * NS;
         ck_assert(init_from(&images, &world.mapping, 1));
         if (geteuid() == 0)
@@ -423,7 +423,7 @@ START_TEST(test_of_living)
 }
 END_TEST
 
-/* The mapping of ADDRESS, as the kernel has it. */
+/* Fills RET with the mapping of ADDRESS from the kernel. */
 static void take_own_mapping(Mapping *ret, const void *address)
 {
         FILE *file = fopen("/proc/self/maps", "re");
@@ -443,7 +443,8 @@ static void take_own_mapping(Mapping *ret, const void *address)
         fclose(file);
 }
 
-/* An overlay of two file systems: stat() has another device than the kernel's list of mappings. */
+/* An overlay of two file systems: stat() gives another device than the kernel's list of
+ * mappings. */
 START_TEST(test_overlay)
 {
         g_autofree char *tmpfs = NULL, *upper = NULL, *work = NULL, *options = NULL, *path = NULL;
@@ -483,7 +484,7 @@ START_TEST(test_overlay)
         ck_assert(init_from(&images, &mapping, 1));
         check_code(&images, &world, PID, mapping.start + CODE, 1, mapping.start + CODE, false);
         images_deinit(&images);
-        /* It is another mount. */
+        /* The file is on another mount. */
         mapping.minor++;
         ck_assert(init_from(&images, &mapping, 1));
         check_code(&images, &world, PID, mapping.start + CODE, 1, 0, true);
@@ -497,7 +498,8 @@ START_TEST(test_overlay)
 }
 END_TEST
 
-/* Without mappings processes are asked; files that changed since they began are left out. */
+/* Without recorded mappings, the mappings come from the processes; files changed after the start of
+ * the process are skipped. */
 START_TEST(test_asked)
 {
         World world;
@@ -518,7 +520,7 @@ START_TEST(test_asked)
         ck_assert_uint_eq(code.begin, 0);
         ck_assert_ptr_nonnull(code.missing);
         images_note_missing(code.missing);
-        /* It is another one that has it elsewhere, or had it before this one began. */
+        /* Another process has the image at another address, or had it before this process began. */
         code = images_find(&images, getpid(), UINT64_MAX,
                            &(ImageAddress){(uintptr_t)memory + CODE, world.path, 0x1000});
         ck_assert_ptr_null(code.missing);
@@ -572,7 +574,7 @@ START_TEST(test_none)
 }
 END_TEST
 
-/* Exchanges two files for ever, in a process of its own. */
+/* Exchanges two files again and again, in a process of its own. */
 static pid_t exchange(const char *one, const char *other)
 {
         pid_t pid = fork();
@@ -585,8 +587,8 @@ static pid_t exchange(const char *one, const char *other)
 
 #define RACE_S 3
 
-/* A path that leads to the file at one moment and to a pipe at the next: the pipe is never opened,
- * which could have an effect if it were a device. */
+/* A path that alternately leads to the file and to a pipe: the pipe is never opened, because
+ * opening a device could have an effect. */
 START_TEST(test_race)
 {
         g_autofree char *link = NULL, *other = NULL, *pipe = NULL;

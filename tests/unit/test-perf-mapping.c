@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What the kernel prints of a mapped file, and the lines that the Namer gets of it
- */
+/* The kernel's lines for mapped files, and the lines for the namer */
 
 #include "perf/mapping.h"
 
@@ -87,7 +85,7 @@ START_TEST(test_line)
         ck_assert(mapping_take_line(&mapping, text));
         check_same(&mapping, &wanted);
         mapping_deinit(&mapping);
-        /* A shorter line can have a shorter path, but needs all that is before it. */
+        /* A truncated line can have a shorter path, but needs all fields before the path. */
         for (i = strchr(text, '/') - text + 1; i > 0; i--) {
                 text[i - 1] = '\0';
                 ck_assert(!mapping_take_line(&mapping, text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The facts about a recording, by its records */
+/* The facts of a recording, from its records */
 
 #include "cli/perf-recording.h"
 
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* A record in the making. */
+/* A record that the test builds. */
 typedef struct Bytes {
         uint64_t words[64];
         size_t n; /* bytes */
@@ -33,7 +33,7 @@ static void bytes_add_u64(Bytes *bytes, uint64_t value)
         bytes_add(bytes, &value, sizeof(value));
 }
 
-/* N_LESS bytes are missing at its end. */
+/* Takes the record without its last N_LESS bytes. */
 static void record_take(Recording *recording, uint32_t type, const Bytes *body, uint64_t time,
                         size_t n_less)
 {
@@ -137,7 +137,7 @@ START_TEST(takes_records)
         sample_take(recording, -1, -1, 1, ":-1");
         recording_finish(recording);
 
-        /* Their times of the day are the recording's, or later, less a tenth of a second. */
+        /* The files' times of day are the recording's, or later, less a tenth of a second. */
         file = open_memstream(&mappings, &n_mappings);
         recording_write_mappings(recording, file);
         fclose(file);
@@ -173,7 +173,7 @@ START_TEST(takes_records)
 }
 END_TEST
 
-/* Records that are shorter than their members. */
+/* Records that end before one of their members. */
 START_TEST(leaves_out_what_is_cut)
 {
         g_autoptr(Recording) recording = recording_new();
@@ -189,7 +189,8 @@ START_TEST(leaves_out_what_is_cut)
 }
 END_TEST
 
-/* Addresses come from all of a process's time, however many samples there are. */
+/* The kept addresses are spread over the whole time of a process, however many samples there
+ * are. */
 START_TEST(spreads_addresses)
 {
         enum { N = 10000 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What perf's filter sends to `clrsym perf`: named samples, and counts
- */
+/* The stream from perf's filter to `clrsym perf`: named samples, and counts */
 
 #include "perf/counts.h"
 #include "perf/stream.h"
@@ -42,7 +40,7 @@ static void put_sample(GByteArray *bytes, uint32_t comm, const uint32_t *frames,
         put(bytes, STREAM_SAMPLE, &sample, sizeof(sample), frames, n * sizeof(*frames));
 }
 
-/* What was read, as text. */
+/* Appends the read items as text. */
 static void take_frame(void *data, const StreamFrame *frame, const char *name, const char *module)
 {
         g_string_append_printf(data, "%d %s (%s)\n", frame->kind, name, module);
@@ -132,7 +130,7 @@ static const char WHOLE[] = "10: dotnet a.dll\n"
                             "(1) (0) cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
                             " cpu-clock 10 -1 12345678901:\n";
 
-/* In pieces of any size. */
+/* The stream in pieces of any size. */
 START_TEST(test_pieces)
 {
         g_autoptr(GByteArray) bytes = whole();
@@ -170,7 +168,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* Any byte may be another: it is read as something else or refused. */
+/* Any byte may change: the stream is then read differently, or refused. */
 START_TEST(test_broken)
 {
         g_autoptr(GByteArray) bytes = whole();
@@ -210,7 +208,7 @@ START_TEST(test_refused)
         put(all[4], STREAM_END, "", 0, "", 0);
         put(all[4], STREAM_END, "", 0, "", 0);
         put(all[5], (StreamType)99, "", 0, "", 0);
-        put_marker(all[6], 10, 0); /* it ends before it begins */
+        put_marker(all[6], 10, 0); /* the end is before the begin */
         put_marker(all[7], 5, 3);
         put(all[8], STREAM_MARKER, "", 0, "", 0);
         put(all[9], STREAM_PHYSICAL, FAR, sizeof(FAR), "", 0);
@@ -228,7 +226,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* There is a bound on what somebody keeps of them. */
+/* The number of markers in memory is bounded. */
 START_TEST(test_many_markers)
 {
         static const StreamCalls NOBODY = {.marker = NULL};

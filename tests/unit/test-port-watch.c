@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* Files. */
+/* Number of files. */
 #define STORM 2000
 
 static void make_file(const char *dir, const char *name)
@@ -47,7 +47,8 @@ static unsigned count_made(const GArray *made, pid_t pid)
         return n;
 }
 
-/* Takes what other programs have made in /tmp, too; then waits until it can be readable again. */
+/* Takes the events, also of other programs in /tmp; then waits until the watch can be readable
+ * again. */
 static void take(PortWatch *watch, GArray *made)
 {
         g_array_set_size(made, 0);
@@ -56,7 +57,7 @@ static void take(PortWatch *watch, GArray *made)
                 g_usleep(1000);
 }
 
-/* Sockets with the name of a port, in $TMPDIR; not links and files with such a name. */
+/* Sockets with the name of a port, in $TMPDIR; links and files with such a name do not count. */
 START_TEST(test_port)
 {
         g_autofree char *dir = g_dir_make_tmp("port-watch-XXXXXX", NULL);
@@ -87,7 +88,7 @@ START_TEST(test_port)
 }
 END_TEST
 
-/* However many files are made, it is readable once in a while only. */
+/* However many files appear, the watch is readable only once in a while. */
 START_TEST(test_storm)
 {
         g_autofree char *dir = g_dir_make_tmp("port-watch-XXXXXX", NULL);
@@ -115,7 +116,7 @@ START_TEST(test_storm)
 }
 END_TEST
 
-/* Without one, the searches go on. */
+/* Without a watch, the searches continue. */
 START_TEST(test_none)
 {
         ck_assert_int_eq(port_watch_fd(NULL), -1);

@@ -22,10 +22,10 @@
 #define N_UNSHARE 4
 
 /*
- * A process that connects, sends its name and its pid as it sees it, and obeys orders of a letter
- * each: 'f' forks one that does the same, 'n' starts one as the first of a new
- * namespace, 'r' replaces the last one forked by another of the same pid, 'c' forks and waits over
- * and over until the end. It ends with its connection.
+ * A process that connects, sends its name and its pid as it sees it, and obeys orders of one
+ * letter: 'f' forks a copy, 'n' starts a copy as the first process of a new namespace, 'r' replaces
+ * the last forked copy by another of the same pid, 'c' forks and waits repeatedly until the end.
+ * The process ends with its connection.
  */
 static const char PEER[] =
         "import os, signal, socket, subprocess, sys\n"
@@ -68,7 +68,7 @@ static const char PEER[] =
         "        if not child or wanted in (False, child):\n"
         "            break\n";
 
-/* What the kernel says about the other end of a connection, and what that end says about itself. */
+/* The kernel's facts about the other end of a connection, and the facts that the other end sent. */
 typedef struct Peer {
         char name[32];
         int fd;
@@ -92,7 +92,7 @@ static void start(const char *name, bool in_new_namespace)
                       "%s", error ? error->message : "");
 }
 
-/* The next one that connects, which is to have that name. */
+/* Accepts the next connection; checks that its name is NAME. */
 static Peer meet(const char *name)
 {
         Peer peer = {.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)};
@@ -134,8 +134,8 @@ static bool is_gone(pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Kills it, and returns when its pid is free: its parent or the namespace's end has waited for it.
- */
+/* Kills the peer, and returns when its pid is free, that is after its parent or the end of its
+ * namespace has reaped it. */
 static void end(const Peer *peer)
 {
         int i;
@@ -297,7 +297,7 @@ START_TEST(test_thread)
 }
 END_TEST
 
-/* What runs with a name that looks like lines of its status. */
+/* A program whose name looks like lines of /proc/PID/status. */
 START_TEST(test_forged_name)
 {
         const Peer me = self();
@@ -348,7 +348,7 @@ START_TEST(test_setuid)
 }
 END_TEST
 
-/* Two namespaces with the same pids, and one inside of the first. */
+/* Two namespaces with the same pids, and a third one within the first. */
 /* On a busy machine, scans of /proc have to wait for their share of the time. */
 static void assert_becomes_gone(uint64_t pid_ns, int32_t pid)
 {
@@ -400,7 +400,7 @@ START_TEST(test_namespaces)
         assert_found(&c, c2.pid, &c2);
         assert_found(&d, 1, &d);
 
-        /* From above, the inner ones have other pids. */
+        /* From the outer namespace, the inner processes have other pids. */
         ck_assert(proc_read(d.host_pid, &info));
         ck_assert_uint_eq(info.n_levels, 4);
         ck_assert_uint_eq(info.levels[0].pid_ns, me.pid_ns);
@@ -415,7 +415,7 @@ START_TEST(test_namespaces)
         assert_no_host(a.pid_ns, info.levels[1].pid);
         assert_no_host(c.pid_ns, info.levels[2].pid);
 
-        /* A namespace sees nothing beside it and above it. */
+        /* A namespace sees no processes beside it or above it. */
         assert_not_found(&b, info.levels[1].pid);
         assert_not_found(&d, info.levels[2].pid);
         assert_not_found(&b, b.host_pid);
@@ -435,7 +435,7 @@ START_TEST(test_namespaces)
 }
 END_TEST
 
-/* The pid of one that ended is given to another: what was seen before is not believed. */
+/* A new process reuses the pid of an ended one: the cached result is not used. */
 START_TEST(test_reused)
 {
         Peer a = first_of_namespace("a"), old = order(&a, 'f', "a.f"), new;
@@ -454,7 +454,7 @@ START_TEST(test_reused)
 }
 END_TEST
 
-/* The same with the pid in our own namespace: given to a process of another one. */
+/* The same in our own namespace: a process of another namespace reuses the pid. */
 START_TEST(test_host_reused)
 {
         Peer a = first_of_namespace("a"), old = order(&a, 'f', "a.f"), b = first_of_namespace("b");
@@ -464,7 +464,7 @@ START_TEST(test_host_reused)
         assert_host(&old);
         assert_found(&a, old.pid, &old);
         end(&old);
-        /* Others may take it first, for a while. */
+        /* Other processes may take the pid first. */
         for (i = 0; i < 1000 && new.host_pid != old.host_pid; i++) {
                 FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 
@@ -518,7 +518,7 @@ START_TEST(test_churn)
 }
 END_TEST
 
-/* Misses must not keep the daemon from its work. */
+/* Repeated failing searches must not block the daemon. */
 START_TEST(test_bounded)
 {
         const Peer me = self();
@@ -533,7 +533,7 @@ START_TEST(test_bounded)
 }
 END_TEST
 
-/* Without permission: the own namespace as ever, of others nothing. */
+/* Without permission: our own namespace works, other namespaces give nothing. */
 START_TEST(test_unprivileged)
 {
         const Peer me = self();
@@ -551,7 +551,7 @@ START_TEST(test_unprivileged)
         assert_not_found(&a, 1);
         assert_no_host(a.pid_ns, 1);
         assert_no_host(0, a.host_pid);
-        /* It may be one of those that cannot be looked at. */
+        /* The process may be one that this user cannot inspect. */
         ck_assert(!proc_is_gone(a.pid_ns, 1));
 }
 END_TEST
@@ -568,7 +568,7 @@ static bool can_unshare(void)
                status == 0;
 }
 
-/* The process decides how much there is to read: too much is refused. */
+/* A process controls the length of its files in /proc: a file above the limit is refused. */
 START_TEST(test_read_file)
 {
         size_t n, n_again;

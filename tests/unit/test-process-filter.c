@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* Rules against this very process, whose command line is that of the test. */
+/* Rules against this process, with the command line of the test. */
 START_TEST(test_rules)
 {
         g_autofree char *own = g_strdup_printf("user:%u", (unsigned)geteuid());

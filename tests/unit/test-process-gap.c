@@ -15,7 +15,8 @@
 #define COMPLETE " DotNETRuntimeRundown:DCEndComplete_V1\n"
 
 static const char *const SCRIPTS[] = {
-        /* Unannounced jitted code between two rundowns: there was a process gap. */
+        /* Jitted code in the second of two rundowns, without load events: the tracker infers a
+         * process gap. */
         "10" INIT "11" ROW "id=1 start=0x1000 name=A\n"
         "20" COMPLETE "30" LOAD "id=2 start=0x2000 name=B\n"
         "35" UNLOAD "id=2 start=0x2000 name=B\n"
@@ -35,7 +36,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 70 = no-method\n"
         "? 0x2000 70 = unloaded B\n",
 
-        /* The first rundown of a late attachment has what was there before: it shows nothing. */
+        /* The first rundown of a late attachment lists older code: no gap. */
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "22" ROW "id=2 start=0x2000 name=B\n"
@@ -45,7 +46,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 15 = no-method gap\n"
         "? 0x9000 40 = no-method\n",
 
-        /* But it is of one whose start was seen. */
+        /* If the start of the process was seen, the first rundown can show a gap. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
@@ -57,7 +58,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = ok A\n"
         "? 0x9000 40 = no-method\n",
 
-        /* Jitted code that is gone without a word. */
+        /* Jitted code that vanished without an unload event. */
         "1 RuntimeInformationStart\n"
         "5" LOAD "id=1 start=0x1000 name=A\n"
         "10" LOAD "id=2 start=0x2000 name=B\n"
@@ -72,7 +73,7 @@ static const char *const SCRIPTS[] = {
         "50" LOAD "id=3 start=0x1000 name=C\n"
         "? 0x1000 45 = unloaded A\n",
 
-        /* Precompiled code comes and stays without a word. */
+        /* Precompiled code needs no events: no gap. */
         "1 RuntimeInformationStart\n"
         "5 R2RGetEntryPoint id=1 entry=0x1000 name=P\n"
         "20" INIT "21" R2R_ROW "id=2 start=0x2000 name=Q\n"
@@ -80,7 +81,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 15 = ok P\n"
         "? 0x9000 15 = no-method\n",
 
-        /* A load follows its publishing by a moment: during the rundown, or after it. */
+        /* A load event can follow the code's publication by a moment: during or after the
+         * rundown. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "22" ROW "id=2 start=0x2000 name=B\n"
@@ -91,14 +93,14 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 15 = no-method\n"
         "? 0x2000 40 = ok B\n",
 
-        /* Long after, it is another load. */
+        /* A load long after the rundown is another load. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "30" COMPLETE "2000000000" LOAD "id=1 start=0x1000 name=A\n"
         "progress 2000000001\n"
         "? 0x9000 15 = no-method gap\n",
 
-        /* By another session it comes late. */
+        /* The load event arrives late, from another session. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "30" COMPLETE "10: 10" LOAD "id=1 start=0x1000 name=A\n"
@@ -107,7 +109,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 15 = no-method\n"
         "? 0x1000 15 = ok A\n",
 
-        /* A loss that is known explains it. */
+        /* A recorded loss explains the missing events: no gap. */
         "1 RuntimeInformationStart\n"
         "5" LOAD "id=1 start=0x1000 name=A\n"
         "gap 10 12 3\n"
@@ -119,7 +121,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 35 = unloaded A\n"
         "? 0x2000 35 = ok B\n",
 
-        /* A rundown that is not whole proves nothing. */
+        /* An incomplete rundown proves no gap. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "gap 22 23 1\n"
@@ -135,7 +137,7 @@ static const char *const SCRIPTS[] = {
         "30" COMPLETE "progress 100\n"
         "? 0x9000 15 = no-method\n",
 
-        /* Each rundown for itself: what one has proven stays. */
+        /* Each rundown counts for itself: an inferred gap stays. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "30" COMPLETE "40" INIT "41" ROW "id=1 start=0x1000 name=A\n"
@@ -149,7 +151,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 35 = ok A\n"
         "? 0x1000 65 = ok A\n",
 
-        /* Another process knows nothing of it, nor does the next one of that pid. */
+        /* The gap concerns neither other processes nor the next process with the pid. */
         "1 RuntimeInformationStart\n"
         "2 RuntimeInformationStart pid=101\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
@@ -161,8 +163,8 @@ static const char *const SCRIPTS[] = {
 };
 
 static const char *const TOLD[] = {
-        /* An open process gap: nothing is certain from then on, until it ends and a rundown
-           follows. */
+        /* An open process gap: all answers are uncertain from its begin until a rundown after its
+         * end. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
@@ -198,7 +200,7 @@ static const char *const TOLD[] = {
         "? 0x4000 92 = ok D\n"
         "? 0x4000 96 = unloaded D\n",
 
-        /* Its end is not in it; the same, if begin and end are reported at once. */
+        /* The end is not part of the gap; the same holds if begin and end are reported together. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "process-gap 30 60\n"
@@ -210,7 +212,7 @@ static const char *const TOLD[] = {
         "? 0x1000 60 = unloaded A\n"
         "? 0x2000 62 = ok B\n",
 
-        /* The rundown comes before the report that the gap has ended. */
+        /* The rundown arrives before the report of the gap's end. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
@@ -224,7 +226,7 @@ static const char *const TOLD[] = {
         "? 0x1000 90 = ok A\n"
         "? 0x9000 90 = no-method\n",
 
-        /* But one that had ended by then does not count. */
+        /* A rundown that ended before the gap's end does not count. */
         "1 RuntimeInformationStart\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
         "process-gap 30 -\n"
@@ -233,7 +235,7 @@ static const char *const TOLD[] = {
         "? 0x2000 90 = ok B gap\n"
         "? 0x9000 90 = no-method gap\n",
 
-        /* The word comes late: it explains what the rundown has proven. */
+        /* A late report explains the gap that the rundown has shown. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "15" UNLOAD "id=1 start=0x1000 name=A\n"
@@ -247,7 +249,8 @@ static const char *const TOLD[] = {
         "? 0x1000 50 = ok B gap\n"
         "? 0x1000 90 = ok B\n",
 
-        /* A rundown that had counted does not while the gap is open; later it does again. */
+        /* An earlier rundown does not count while the gap is open; after the end it counts
+         * again. */
         "1 RuntimeInformationStart\n"
         "70" INIT "80" COMPLETE "progress 100\n"
         "? 0x9000 90 = no-method\n"
@@ -259,7 +262,7 @@ static const char *const TOLD[] = {
         "process-gap 75 78\n"
         "? 0x9000 90 = no-method gap\n",
 
-        /* An end of before does not end it; the earlier begin counts. */
+        /* An end before the begin does not end the gap; the earlier begin counts. */
         "1 RuntimeInformationStart\n"
         "progress 100\n"
         "process-gap 50 -\n"
@@ -269,7 +272,7 @@ static const char *const TOLD[] = {
         "? 0x9000 40 = no-method gap\n"
         "? 0x9000 99 = no-method gap\n",
 
-        /* There is no event of it yet; only what was reported of it counts. */
+        /* Reports before the first event of a process count for this process, and for no other. */
         "process-gap 30 -\n"
         "process-gap pid=101 20 30\n"
         "process-gap 60 60\n"
@@ -282,13 +285,13 @@ static const char *const TOLD[] = {
         "? pid=101 0x9000 25 = no-method gap\n"
         "? pid=102 0x9000 25 = no-process\n",
 
-        /* Streams do not always record the namespace. */
+        /* Some streams do not record the namespace. */
         "1 RuntimeInformationStart\n"
         "progress 100\n"
         "process-gap pid_ns=7 30 -\n"
         "? 0x9000 40 = no-method gap\n",
 
-        /* But where one has it, another one is another. */
+        /* If a stream records the namespace, a process of another namespace is another process. */
         "1 RuntimeInformationStart pid_ns=8\n"
         "progress 100\n"
         "process-gap pid_ns=7 30 -\n"
@@ -296,7 +299,7 @@ static const char *const TOLD[] = {
         "process-gap pid_ns=8 30 -\n"
         "? 0x9000 40 = no-method gap\n",
 
-        /* Who had the pid then; not who has it now. */
+        /* The gap belongs to the process that had the pid then, not to the current one. */
         "1 RuntimeInformationStart\n"
         "40 AppDomainUnload_V1\n"
         "50 RuntimeInformationStart\n"
@@ -319,7 +322,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* However much is reported, a bounded number is kept, and no gap is lost by that. */
+/* The number of kept gaps is bounded, and the merged gaps cover all reports. */
 START_TEST(test_many)
 {
         g_autoptr(GString) script = g_string_new("1 RuntimeInformationStart\nprogress 100000\n");

@@ -105,7 +105,7 @@ START_TEST(test_utf16)
 }
 END_TEST
 
-/* Takes time in proportion to the name, whatever brackets it has. */
+/* The time is proportional to the length of the name, whatever brackets the name has. */
 START_TEST(test_label_short_is_linear)
 {
         static const char *const UNITS[] = {")", "(", "<(", ").", "a)"};
@@ -189,7 +189,7 @@ START_TEST(test_protobuf)
 
         pb_append_number(message, 1, 150);
         pb_append_bytes(message, 2, "hi", 2);
-        pb_append_number(message, 3, 0); /* left out */
+        pb_append_number(message, 3, 0); /* dropped */
         pb_append_number(message, 16, UINT64_MAX);
         pb_append_bytes(message, 4, "", 0);
         ck_assert_uint_eq(message->len, sizeof(BYTES));
@@ -197,7 +197,7 @@ START_TEST(test_protobuf)
 }
 END_TEST
 
-/* What is printable is it still when it is made so again. */
+/* Making a text printable twice gives the same result as once. */
 START_TEST(test_printable)
 {
         g_autofree char *once = text_printable("\x01 a\xff\xed\xa0\x80\xe2\x80\x8b"
@@ -214,7 +214,7 @@ START_TEST(test_printable)
 }
 END_TEST
 
-/* Every tier that the runtime names has a colour that says more than "managed". */
+/* Each tier of the runtime has a colour other than that of "managed". */
 START_TEST(test_palette)
 {
         static const struct {

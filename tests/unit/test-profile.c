@@ -20,7 +20,7 @@ static uint32_t managed(Profile *profile, const char *name, const char *tier, bo
                                                       .is_marked = is_marked});
 }
 
-/* N samples of a stack, the leaf first. */
+/* Adds N samples of a stack, the leaf first. */
 static void add(Profile *profile, const char *comm, int tid, unsigned n, const uint32_t *frames,
                 size_t n_frames)
 {
@@ -48,7 +48,7 @@ static char *folded(const Profile *profile, bool annotate)
                       error ? error->message : "");
         ck_assert(g_file_get_contents(path, &text, NULL, NULL));
         ck_assert_int_eq(g_unlink(path), 0);
-        ck_assert_int_eq(g_rmdir(directory), 0); /* nothing else is left */
+        ck_assert_int_eq(g_rmdir(directory), 0); /* no other file is left */
         return text;
 }
 
@@ -183,7 +183,7 @@ static const struct {
         {"//anon\n", "[anon\\u{a}]"},
 };
 
-/* What has no name is called by its module. */
+/* A frame without a name gets the name of its module. */
 START_TEST(test_no_name)
 {
         g_autoptr(Profile) profile = profile_new();
@@ -212,7 +212,7 @@ START_TEST(test_comment)
 }
 END_TEST
 
-/* Random stacks, against sums over all samples by their text. */
+/* Random stacks, against sums over all samples by the text of the stack. */
 START_TEST(test_model)
 {
         g_autoptr(Profile) profile = profile_new();
@@ -287,7 +287,7 @@ START_TEST(test_tree)
         ck_assert_int_eq((int)call_node_frame(tree, node)->kind, (int)FRAME_COMM);
         node = call_tree_next(tree, node, false);
         ck_assert_str_eq(call_node_frame(tree, node)->name, "Main");
-        /* 10 samples each: by name. */
+        /* Both have 10 samples, so the order is by name. */
         node = call_tree_next(tree, node, false);
         ck_assert_str_eq(call_node_frame(tree, node)->name, "Idle");
         node = call_tree_next(tree, node, false);
@@ -373,7 +373,7 @@ static const struct {
         {"task-clock:uk", true}, {"cycles", false}, {"cpu-clocks", false},
 };
 
-/* The sum of every third number of the lists after NAME. */
+/* Returns the sum of every third number of the lists after NAME. */
 static uint64_t sum_cells(const char *page, const char *name, unsigned *ret_n)
 {
         const char *at = strstr(page, name);
@@ -395,7 +395,7 @@ static uint64_t sum_cells(const char *page, const char *name, unsigned *ret_n)
         return sum;
 }
 
-/* A recording of any length: the pieces of time become larger, and no sample is lost. */
+/* A recording of any length: the intervals become longer, and no sample is lost. */
 START_TEST(test_page_size)
 {
         enum { N_SAMPLES = 2000000, N_STACKS = 1000, N_THREADS = 8, MAX_SIZE = 3 << 20 };
@@ -428,7 +428,7 @@ START_TEST(test_page_size)
         ck_assert_uint_lt(size, MAX_SIZE);
         ck_assert_uint_eq(sum_cells(page, "\"cells\":", &n_cells), N_SAMPLES);
         ck_assert_uint_le(n_cells, HTML_MAX_CELLS);
-        /* A smaller number of pieces would be a loss. */
+        /* Fewer intervals would lose resolution. */
         ck_assert_uint_gt(n_cells, HTML_MAX_CELLS / 2);
         g_unlink(path);
         g_rmdir(directory);

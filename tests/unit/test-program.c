@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * The name of a process's program: from the context procname, through a feeder, to the process.
- */
+/* The name of a process's program: from the context procname, through a feeder, to the process. */
 
 #include "wire/ingest-connection.h"
 #include "wire/ingest.h"
@@ -15,7 +13,7 @@
 
 enum { PID = 100, OTHER = 200 };
 
-/* What fields have: also a GUID is no longer. */
+/* Value of all fields; 16 bytes, because no field is longer than a GUID. */
 static const uint8_t NOTHING[16];
 
 static Record make_record(const char *event, int32_t pid, int32_t tid, const char *program)
@@ -36,7 +34,7 @@ static Record make_record(const char *event, int32_t pid, int32_t tid, const cha
 #define START "DotNETRuntime:RuntimeInformationStart"
 #define EXIT  "DotNETRuntime:AppDomainUnload_V1"
 
-/* In this order: which names are sent. */
+/* Contexts in order, and whether the feeder sends the name. */
 static const struct {
         const char *event;
         int32_t pid, tid;
@@ -45,18 +43,18 @@ static const struct {
 } NAMES[] = {
         {LOAD, PID, PID, NULL, false},
         {LOAD, PID, PID, "", false},
-        {LOAD, PID, PID + 1, ".NET Finalizer", false}, /* of another thread */
-        {LOAD, OTHER, 0, "app", true},                 /* without a thread: of the trace */
+        {LOAD, PID, PID + 1, ".NET Finalizer", false}, /* name of another thread */
+        {LOAD, OTHER, 0, "app", true},                 /* no thread: name of the trace */
         {LOAD, PID, PID, "dotnet", true},
         {LOAD, PID, PID, "dotnet", false},
         {LOAD, OTHER, OTHER, "dotnet", true},
         {LOAD, PID, PID, "MSBuild", true},
         {LOAD, PID, PID, "MSBuild", false},
         {EXIT, PID, PID + 1, ".NET Finalizer", false},
-        {LOAD, PID, PID, "MSBuild", true}, /* maybe of the next program */
+        {LOAD, PID, PID, "MSBuild", true}, /* possibly the name of the next program */
         {START, PID, PID, "MSBuild", true},
         {LOAD, OTHER, OTHER, "dotnet", false},
-        {LOAD, OTHER, OTHER, "\xff\xfe", false}, /* no text */
+        {LOAD, OTHER, OTHER, "\xff\xfe", false}, /* not UTF-8 */
 };
 
 START_TEST(test_names)
@@ -75,7 +73,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* Names of many processes: few are remembered, and the others are sent again. */
+/* Names of many processes: the feeder remembers some, and sends the others again. */
 START_TEST(test_many)
 {
         ProgramNames names = {0};
@@ -91,8 +89,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* A daemon that does not know such frames takes them for those of an event that it does not know.
- */
+/* An older daemon takes the frame for the frame of an unknown event. */
 START_TEST(test_frame)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -168,13 +165,13 @@ static const char *command(const World *world, uint32_t uid)
         return process_command(tracker_process_of(world->tracker, &(ProcessKey){7, PID}, uid));
 }
 
-/* The name is that of the process whose events are in the same user's buffers. */
+/* The name belongs to the process whose events are in the same user's buffers. */
 START_TEST(test_process)
 {
         World world = world_new();
         Record record = make_record(LOAD, PID, PID, "dotnet");
 
-        ingest_put_program(world.out, 0, &record); /* nothing is known of it yet */
+        ingest_put_program(world.out, 0, &record); /* process without any event */
         world_commit(&world);
         ck_assert_uint_eq(tracker_processes(world.tracker)->len, 0);
         ck_assert(ingest_put_record(world.out, 0, &record));
@@ -195,7 +192,7 @@ START_TEST(test_process)
 }
 END_TEST
 
-/* A command line says more. It may come before or after. */
+/* A command line has priority over the name, whichever arrives first. */
 START_TEST(test_precedence)
 {
         World world = world_new();
@@ -212,7 +209,7 @@ START_TEST(test_precedence)
         world_commit(&world);
         ck_assert_str_eq(command(&world, 1000), "dotnet app.dll --host");
 
-        /* The next program under that pid. */
+        /* The next program with that pid. */
         record.time = 10 + UINT64_C(5000000000);
         record.values[event_field(record.event, FIELD_CommandLine)] = text;
         ck_assert(ingest_put_record(world.out, 0, &record));

@@ -23,7 +23,7 @@ START_TEST(test_container)
                 {"0::/system.slice/docker-" ID ".scope\n", ID},
                 {"12:pids:/docker/" ID "\n", ID},
                 {"0::/kubepods/pod1/cri-containerd-" ID ".scope\n", ID},
-                /* The innermost one. */
+                /* The innermost container. */
                 {"0::/docker/" ID "/docker/f"
                  "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
                  "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
@@ -79,7 +79,7 @@ START_TEST(test_process)
         process_series_init(&series, getpid(), UINT64_MAX, "before");
         ck_assert_str_eq(series.process, g_strchomp(comm));
         process_series_clear(&series);
-        /* Before this process began, another one had its pid. */
+        /* Another process had the pid before this process began. */
         process_series_init(&series, getpid(), 1, "kworker/0:1-events");
         ck_assert_str_eq(series.process, "kworker");
         ck_assert_ptr_null(series.container);
@@ -87,7 +87,7 @@ START_TEST(test_process)
 }
 END_TEST
 
-/* A process that has ended keeps what was known of it for one more part. */
+/* An ended process keeps its labels for one more part. */
 START_TEST(test_index)
 {
         SeriesIndex *index = series_index_new();
@@ -122,14 +122,15 @@ START_TEST(test_url)
 }
 END_TEST
 
-/* Only what the store certainly does not have is sent again; and the user reads what to do. */
+/* A profile is sent again only if the store certainly does not have it; and the error tells the
+ * user what to do. */
 START_TEST(test_status)
 {
         static const struct {
                 long status;
                 const char *location;
                 PushOutcome outcome;
-                const char *advice; /* a part of it; NULL: there is none */
+                const char *advice; /* part of the advice; NULL: no advice */
         } ROWS[] = {
                 {200, NULL, PUSH_SENT, NULL},
                 {204, NULL, PUSH_SENT, NULL},
@@ -183,7 +184,7 @@ START_TEST(test_request)
                  "http://h/ingest?name=app%7Bhost%3Dme%2Cprocess%3Dapp%7D"},
                 {"http://h/p/ingest", "app", "12",
                  "http://h/p/ingest?name=app%7Bhost%3Dme%2Cprocess%3Dapp%2Ccontainer_id%3D12%7D"},
-                /* A process cannot add labels by its name. */
+                /* A process cannot add labels through its name. */
                 {"http://h", "a,b=\"c\"}&x", NULL,
                  "http://h/ingest?name=a_b__c___x%7Bhost%3Dme%2Cprocess%3Da_b__c__%26x%7D"},
         };
@@ -231,17 +232,17 @@ END_TEST
 static const struct {
         const char *bytes;
         size_t n;
-        const char *reason; /* NULL: all was taken */
+        const char *reason; /* NULL: the store took all samples */
 } RESPONSES[] = {
         {"", 0, NULL},
         {"\x0a\x00", 2, NULL},
-        {"\x0a\x02\x12\x00", 4, NULL}, /* a warning: nothing is rejected */
+        {"\x0a\x02\x12\x00", 4, NULL}, /* a warning: no sample was rejected */
         {"\x0a\x07\x08\x01\x12\x03old", 9, "old"},
         {"\x0a\x07\x12\x03old\x08\x01", 9, "old"},
         {"\x0a\x03\x08\x80\x01", 5, ""},
-        /* Fields that are not known are skipped. */
+        /* Unknown fields are skipped. */
         {"\x15zzzz\x19zzzzzzzz\x20\x05\x0a\x02\x08\x01", 20, ""},
-        {"\x0a\x7f\x08\x01", 4, NULL}, /* cut */
+        {"\x0a\x7f\x08\x01", 4, NULL}, /* truncated */
         {"\x0b", 1, NULL},
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11, NULL},
 };

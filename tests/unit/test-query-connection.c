@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * A client's conversation: however its bytes are cut, it gets the same replies in the same order.
- */
+/* A client's connection: the replies and their order are the same wherever its bytes are cut. */
 
 #include "query/query-connection.h"
 #include "wire/bulk.h"
@@ -15,7 +13,7 @@
 #define CALL(method, parameters)                                                                   \
         "{\"method\":\"org.clrsym.Symbolizer." method "\",\"parameters\":{" parameters "}}"
 #define RESOLVE(address) CALL("Resolve", "\"queries\":[{\"pid\":100,\"addr\":\"" address "\"}]")
-/* Asks for time 50, and up to WAIT ms for it. */
+/* Asks for time 50, and waits for it up to WAIT ms. */
 #define RESOLVE_WAIT(address, wait)                                                                \
         CALL("Resolve",                                                                            \
              "\"queries\":[{\"pid\":100,\"addr\":\"" address "\",\"time\":50}],\"wait_ms\":" wait)
@@ -24,8 +22,8 @@ static const char HISTORY[] = "10 RuntimeInformationStart\n"
                               "20 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
                               "progress 30\n";
 
-/* The clock of the code under test. Each look at it takes STEP us: turns end by count, the same on
- * any machine. */
+/* The clock of the code under test. Each read of the clock adds STEP us, so the number of reads
+ * decides when turns end, on any machine. */
 static gint64 clock_us, clock_step_us = 1;
 
 gint64 g_get_monotonic_time(void)
@@ -40,7 +38,7 @@ static QueryConnection *session_new(const Tracker *tracker)
         return query_connection_new(&context);
 }
 
-/* Runs it for as many turns as it takes. */
+/* Runs the connection until it has no more work. Returns the result of the last turn. */
 static int run(QueryConnection *session, int64_t now_ms)
 {
         int wait_ms;
@@ -51,13 +49,14 @@ static int run(QueryConnection *session, int64_t now_ms)
         return wait_ms;
 }
 
-/* Feeds TEXT and its NUL. */
+/* Feeds TEXT with its NUL. */
 static void say(QueryConnection *session, const char *text)
 {
         query_connection_feed(session, (const uint8_t *)text, strlen(text) + 1);
 }
 
-/* Replies so far, each with what is between "status":" and the next quote, or its error's name. */
+/* Returns the replies so far: of each, the text between "status":" and the next quote, or the name
+ * of its error. */
 static char *replies(QueryConnection *session)
 {
         const GString *output = query_connection_output(session);
@@ -136,7 +135,7 @@ START_TEST(test_every_cut)
 }
 END_TEST
 
-/* Ends a call's wait: the events have come, or the time is over. */
+/* Ways in which the wait of a call ends: the events have arrived, or the time is over. */
 START_TEST(test_wait)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -148,7 +147,7 @@ START_TEST(test_wait)
         say(session, RESOLVE("0x9"));
         ck_assert_int_eq(run(session, 5000), 1000);
         before = replies(session);
-        ck_assert_str_eq(before, "ok"); /* the calls after it wait, too */
+        ck_assert_str_eq(before, "ok"); /* the later calls wait, too */
         ck_assert(!query_connection_is_partial(session));
         ck_assert_int_eq(run(session, 5400), 600);
         ck_assert_int_eq(run(session, 5999), 1);
@@ -164,7 +163,7 @@ START_TEST(test_wait)
         }
         after = replies(session);
         ck_assert_str_eq(after, "ok ok no-method");
-        /* Answered for lack of time, it says so. */
+        /* After a timeout, the reply says so. */
         ck_assert(!!strstr(query_connection_output(session)->str +
                                    strlen(query_connection_output(session)->str) + 1,
                            "provisional") == (_i == 0));
@@ -173,7 +172,7 @@ START_TEST(test_wait)
 }
 END_TEST
 
-/* Each call has its own deadline, from the beginning of its turn. */
+/* Each call has its own deadline, from the begin of its turn. */
 START_TEST(test_wait_twice)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -192,7 +191,7 @@ START_TEST(test_wait_twice)
 }
 END_TEST
 
-/* A call over the limit is refused, with or without its end; earlier calls are answered. */
+/* A call above the limit is refused, complete or incomplete; earlier calls are answered. */
 START_TEST(test_oversize)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -234,7 +233,7 @@ START_TEST(test_largest)
 }
 END_TEST
 
-/* A client that does not read is not read from, until it has. */
+/* A client that does not read its replies: the daemon stops reading from it until it does. */
 START_TEST(test_unread)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -249,7 +248,7 @@ START_TEST(test_unread)
                 ck_assert_uint_le(output->len, 2 * QUERY_MAX_OUTPUT);
         }
         ck_assert_uint_gt(output->len, QUERY_MAX_OUTPUT);
-        /* What comes all the same is kept, and answered later. */
+        /* Calls that arrive nevertheless are queued, and answered later. */
         say(session, RESOLVE("0x9"));
         n_calls++;
         run(session, 0);
@@ -266,7 +265,8 @@ START_TEST(test_unread)
 }
 END_TEST
 
-/* Waiting calls with thousands of questions cost next to nothing when nothing about them moves. */
+/* Waiting calls with thousands of queries cost almost nothing while their processes have no
+ * events. */
 START_TEST(test_wait_is_cheap)
 {
         enum { N_QUESTIONS = 4096, N_WAKES = 2000 };
@@ -289,7 +289,7 @@ START_TEST(test_wait_is_cheap)
         begin = g_get_monotonic_time();
         for (i = 0; i < N_WAKES; i++)
                 ck_assert_int_eq(query_connection_run(session, 5001), 99999);
-        /* Each of them took some ms when the call was answered as a whole. */
+        /* If each wake-up answered the whole call, it would take some ms. */
         ck_assert_int_lt(g_get_monotonic_time() - begin, N_WAKES * 1000);
         tracker_apply_progress(tracker, trace->streams->pdata[0], 60);
         ck_assert_int_eq(run(session, 5002), -1);
@@ -299,7 +299,7 @@ START_TEST(test_wait_is_cheap)
 }
 END_TEST
 
-/* A Resolve that takes long is divided, and has every answer in its order all the same. */
+/* A slow Resolve is divided into turns, and its answers are complete and in order. */
 START_TEST(test_divided)
 {
         enum { N_BODIES = 3000, N_QUESTIONS = 2000 };
@@ -311,7 +311,7 @@ START_TEST(test_divided)
         const char *at;
         unsigned n_turns = 1, i;
 
-        /* Each address in it has seen all of them: to answer takes long. */
+        /* Each address has all bodies in its history, so that answers are slow. */
         for (i = 1; i <= N_BODIES; i++)
                 g_string_append_printf(script,
                                        "%u MethodLoadVerbose_V1 id=%u start=0x10000 size=65536\n"
@@ -340,7 +340,7 @@ START_TEST(test_divided)
 }
 END_TEST
 
-/* A frame about long names: output that is not read stays bounded, and all of it arrives. */
+/* A frame with long names: unread output stays bounded, and all of it arrives. */
 START_TEST(test_bulk_unread)
 {
         enum { N_BODIES = 500, N_NAME = 60000 };
@@ -372,7 +372,7 @@ START_TEST(test_bulk_unread)
                 query_connection_feed(session, (const uint8_t *)&query, sizeof(query));
         }
         while (!n_answers) {
-                for (i = 0; i < 100; i++) /* nothing is read */
+                for (i = 0; i < 100; i++) /* the client does not read */
                         query_connection_run(session, 0);
                 ck_assert_uint_lt(output->len, QUERY_MAX_OUTPUT + (3 << 20));
                 ck_assert_uint_gt(output->len, 0);
@@ -393,7 +393,7 @@ START_TEST(test_bulk_unread)
 }
 END_TEST
 
-/* Thousands of calls at once, each about all bodies there are: others have their turn. */
+/* Thousands of calls at once, each about all bodies: other clients have their turn. */
 START_TEST(test_turns)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -425,7 +425,7 @@ START_TEST(test_turns)
 }
 END_TEST
 
-/* The values of a call can take a hundred times the memory of its text. */
+/* The values of a call can take a hundred times as much memory as its text. */
 START_TEST(test_many_values)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -446,7 +446,7 @@ START_TEST(test_many_values)
 }
 END_TEST
 
-/* What calls and replies take is booked; over the limit, no further call is answered. */
+/* Memory of calls and replies is accounted; above the limit, no further call is answered. */
 START_TEST(test_memory)
 {
         Tracker *tracker = script_tracker(HISTORY);
@@ -479,7 +479,7 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* A call that waits may go on when its process has come far enough, not when another one has. */
+/* A waiting call continues when its own process has progressed, not when another process has. */
 START_TEST(test_process_comes)
 {
         Tracker *tracker =

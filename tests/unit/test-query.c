@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Calls and their replies, as text: what a client sees.
- */
+/* Calls and their replies, as text. */
 
 #include "query/query.h"
 
@@ -43,7 +41,7 @@ static const char HISTORY[] =
 
 static const struct {
         const char *call;
-        const char *reply; /* the whole, or if it ends in ... how it begins */
+        const char *reply; /* the whole reply, or, if this ends in ..., its begin */
 } ROWS[] = {
         {"", "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
         {"[]", "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
@@ -64,7 +62,7 @@ static const struct {
          "\"pid\":"
          "7,\"addr\":\"1\"}]}}",
          "{\"parameters\":{\"answers\":[{\"pid\":7,\"pid_ns\":null,\"addr\":\"0x1\"..."},
-        /* All of a call is JSON, or none of it is answered. */
+        /* A call that is not valid JSON as a whole gets no answers. */
         {RESOLVE("{\"pid\":7,\"addr\":\"1\"},"),
          "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
         {RESOLVE("{\"pid\":7,\"addr\":\"1\"} 7"),
@@ -236,7 +234,7 @@ static const struct {
          "\"interface\":\"a.b\"}}",
          "{\"error\":\"org.varlink.service.InterfaceNotFound\",\"parameters\":{\"interface\":"
          "\"a.b\"}}"},
-        /* Nobody waits for a reply. */
+        /* A oneway call gets no reply. */
         {"{\"method\":\"org.clrsym.Symbolizer.Status\",\"oneway\":true}", ""},
         {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"oneway\":true}", ""},
         {"{\"method\":\"x.Y\",\"oneway\":true}", ""},
@@ -293,7 +291,7 @@ START_TEST(test_wait)
 }
 END_TEST
 
-/* So many times the same query. */
+/* Returns N copies of the same query. */
 static char *many_queries(const char *query, unsigned n)
 {
         GString *text = g_string_new(
@@ -321,7 +319,7 @@ static void check_limit(const char *call_text, const QueryContext *context, cons
         ck_assert_msg(g_str_has_prefix(out->str, reply), "got %.300s", out->str);
 }
 
-/* However much an address has seen, and whatever the names: a reply has its bounds. */
+/* A reply is bounded, whatever the history of an address and whatever the names. */
 START_TEST(test_bounds)
 {
         static const char AMBIGUOUS[] = "{\"pid\":100,\"addr\":\"0x1000\"}";
@@ -369,7 +367,8 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* Adds the rows of each part of the reply, which begins when the call may no longer wait. */
+/* Adds the rows of all parts of a reply to ANSWERS and PROCESSES; a call that waits gets no more
+ * time. Returns the number of parts. */
 static unsigned read_parts(const char *text, QueryContext context, json_t *answers,
                            json_t *processes)
 {
@@ -402,7 +401,7 @@ static unsigned read_parts(const char *text, QueryContext context, json_t *answe
         return n_parts;
 }
 
-/* With "more" the answers come in parts; together they are what one reply has. */
+/* With "more", the answers come in parts; together they are equal to the single reply. */
 START_TEST(test_parts)
 {
         static const char QUERIES[] = "{\"pid\":100,\"addr\":\"0x1008\",\"time\":\"9999\"},"
@@ -438,7 +437,7 @@ START_TEST(test_parts)
 }
 END_TEST
 
-/* A daemon takes the day from its events: it does not go through all processes for that. */
+/* The daemon derives the day from its events, without a search through all processes. */
 START_TEST(test_time_of_day)
 {
         static const struct {
@@ -475,8 +474,8 @@ START_TEST(test_time_of_day)
 }
 END_TEST
 
-/* When every turn is over at once, one query of a Resolve is parsed in each: what a turn may take
- * longer than it should is the time of one query. */
+/* If each turn is over at once, a turn parses one query of a Resolve, so a turn can exceed its
+ * limit only by the time of one query. */
 START_TEST(test_parsed_by_turns)
 {
         enum { N_QUERIES = 300 };
@@ -498,7 +497,7 @@ START_TEST(test_parsed_by_turns)
 }
 END_TEST
 
-/* What is parsed at once has a bound, whatever the call; white space around it does not count. */
+/* A turn parses a bounded part of any call; white space around the call does not count. */
 START_TEST(test_pieces)
 {
         static const char *const LIMIT = "{\"error\":\"org.clrsym.Symbolizer.LimitExceeded\",";
@@ -517,7 +516,7 @@ START_TEST(test_pieces)
 }
 END_TEST
 
-/* A user sees the processes of that uid; the others do not exist. */
+/* A user sees the processes of the own uid; for that user no others exist. */
 START_TEST(test_visibility)
 {
         static const char CALL[] = RESOLVE("{\"pid\":100,\"addr\":\"1000\"}");
@@ -538,7 +537,7 @@ START_TEST(test_visibility)
 
                 ck_assert_msg(strstr(out->str, rows[i].status), "got %s", out->str);
         }
-        /* Only a viewer that sees those of all users gets the owner. */
+        /* Only a viewer who sees all users gets the owner. */
         for (i = 1; i < G_N_ELEMENTS(rows); i++) {
                 static const char LIST[] = "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}";
                 unsigned wait;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The maps of precompiled code: made by hand, and those of the runtime's own library, if one is
- * installed
+ * The maps of precompiled code: built by the test, and those of the runtime's own library, if a
+ * runtime is installed
  */
 
 #include "metadata/r2r-code.h"
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Numbers: their bytes, what is read, and how many bytes that took; 0: they are refused. */
+/* Numbers: bytes, value, and number of bytes read; 0: refused. */
 static const struct {
         const char *bytes;
         size_t n;
@@ -65,7 +65,7 @@ START_TEST(test_array)
                 0xaa, /* one element, number 3 */
                 1 << 1,
                 1 << 1,
-                1 << 1, /* low half, low quarter, lower pair ... */
+                1 << 1, /* low half, low quarter, lower pair, ... */
                 (2 | 2 << 2) << 1,
                 0xbb,
                 0xcc, /* the other branch is further on */
@@ -83,7 +83,7 @@ START_TEST(test_array)
 }
 END_TEST
 
-/* The methods of instances. */
+/* Signatures of instances. */
 static const struct {
         const char *bytes;
         size_t n;
@@ -95,7 +95,7 @@ static const struct {
         {"\x04\x05\x02\x08\x3e", 5, 5, 5, 0},                       /* M<int, __Canon> */
         {"\x40\x15\x12\x09\x01\x3e\x07", 7, 7, 7, 0},               /* C<__Canon>.M */
         {"\x44\x15\x11\x09\x01\x0e\x07\x01\x1d\x05", 10, 7, 10, 0}, /* S<string>.M<byte[]> */
-        {"\x40\x3f\x02\x12\x09\x07", 6, 7, 6, 2},     /* the type is another module's */
+        {"\x40\x3f\x02\x12\x09\x07", 6, 7, 6, 2},     /* the type belongs to another module */
         {"\x40\x14\x08\x02\x00\x00\x07", 7, 7, 7, 0}, /* int[,] */
         {"\x08\x05", 2, 0, 0, 0},
         {"\x20\x05", 2, 0, 0, 0},
@@ -120,7 +120,7 @@ START_TEST(test_signature)
 }
 END_TEST
 
-/* A type that contains itself thousands of times is refused before the stack is full. */
+/* A type nested thousands of times is refused before the stack overflows. */
 START_TEST(test_deep_signature)
 {
         uint8_t bytes[10000];
@@ -132,7 +132,7 @@ START_TEST(test_deep_signature)
 }
 END_TEST
 
-/* Maps: their bytes, and "NATIVE:IL ..." or NULL if they are refused. */
+/* Maps: bytes, and "NATIVE:IL ..."; NULL: refused. */
 static const struct {
         const char *bytes;
         size_t n;
@@ -141,11 +141,11 @@ static const struct {
 } MAPS[] = {
         /* Nibbles: 4 bytes of bounds, no variables; 2 entries: {0, -2, 0}, {0x13, 0, 2}. */
         {"\x04\x02\x01\x3a\x23", 5, false, "0:-2 13:0"},
-        /* The same with more bytes than are needed. */
+        /* The same with surplus bytes. */
         {"\x06\x02\x01\x3a\x23\x00\x00", 7, false, "0:-2 13:0"},
         {"\x00", 1, false, ""},
         {"\x00", 1, true, ""},
-        /* Fewer bytes than there should be; more entries than there are bytes; no end. */
+        /* Too few bytes; more entries than bytes; no end. */
         {"\x04\x02\x01\x3a", 4, false, NULL},
         {"\x04\x07\x01\x3a\x23", 5, false, NULL},
         {"\x04\x02\x01\xba\xbb", 5, false, NULL},
@@ -155,7 +155,7 @@ static const struct {
         {"\x05\x42\x01\x80\x9c", 5, true, NULL},
         {"\x05\x42\x01\x80\x9c\x03", 6, true, "0:-2 13:0"},
         {"\x04\x42\x01\x80\x9c\x03", 6, true, NULL},
-        /* A number of more bits than it can have. */
+        /* A number with too many bits. */
         {"\x06\xc2\x47\x01\x00\x00\x00\x00", 8, true, NULL},
 };
 
@@ -216,7 +216,7 @@ static int read_file(R2RCode **ret, int fd, const char **ret_reason)
         return r < 0 ? r : r2r_code_read(ret, &pe, ret_reason);
 }
 
-/* Every method has a map, which begins with its prolog and lies inside of it. */
+/* Checks that each method has a map which begins with its prolog and lies within the method. */
 static void check_method(const R2RCode *code, const R2RMethod *method)
 {
         R2RMethod found;
@@ -255,8 +255,8 @@ static bool maps_equal(const R2RCode *code, uint32_t one, uint32_t other)
         return are_equal;
 }
 
-/* An instance that may be another one as well is found if all of them have its map: only that is
- * asked for. */
+/* Checks that a request for an ambiguous instance succeeds only if all candidates have the same
+ * map. */
 static void check_instance(const R2RCode *code, const R2RMethod *method, uint32_t rid)
 {
         const uint64_t start = UINT64_C(0x7f0000000000) + method->begin;
@@ -307,7 +307,7 @@ START_TEST(test_corelib)
                 n_found += r2r_code_find_body(code, i, base + method.begin,
                                               method.end - method.begin, &found) &&
                            found.function == method.function;
-                /* All instances are looked at then, which takes long. */
+                /* This searches all instances, which is slow. */
                 if (n_tokens % 256 == 1)
                         ck_assert(!r2r_code_find_body(code, i, base + method.begin + 1,
                                                       method.end - method.begin, &found));
@@ -327,7 +327,7 @@ static void file_open(const char *name, PeFile *ret)
         ck_assert_int_eq(pe_file_read(ret, open(path, O_RDONLY | O_CLOEXEC), 0, &reason), 0);
 }
 
-/* The MVID of an assembly whose code is in the composite image. */
+/* Reads the MVID of an assembly whose code is in the composite image. */
 static void component_mvid(const char *name, uint8_t ret[R2R_MVID_SIZE])
 {
         const char *reason = "";
@@ -353,7 +353,7 @@ static void component_mvid(const char *name, uint8_t ret[R2R_MVID_SIZE])
         close(pe.fd);
 }
 
-/* Its two methods have the same code as where the assembly was compiled by itself. */
+/* Checks that the two methods have the same code as in the separately compiled assembly. */
 static void compare_codes(const R2RCode *code, const R2RCode *own)
 {
         R2RMethod method, expected;
@@ -396,7 +396,7 @@ START_TEST(test_composite)
                 component_mvid(NAMES[i][0], mvid);
                 ck_assert_int_eq(r2r_code_component(&codes[i], composite, mvid), 0);
         }
-        /* What they share stays. */
+        /* Shared data stays valid. */
         r2r_code_free(composite);
         for (i = 0; i < 2; i++) {
                 file_open(NAMES[i][1], &pe);
@@ -411,7 +411,7 @@ START_TEST(test_composite)
 }
 END_TEST
 
-/* Three assemblies with six instances each of the first two methods, all in one image. */
+/* Three assemblies with six instances of each of the first two methods, all in one image. */
 START_TEST(test_composite_instances)
 {
         static const char *const NAMES[] = {"generic-aaa", "generic-bbb", "generic-ccc"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The functions of precompiled images: of one that is built here, of what lies about itself in
- * every way, and of the runtime's own library, if one is installed
+ * The functions of precompiled images: of an image built by the test, of images with wrong values,
+ * and of the runtime's own library, if a runtime is installed
  */
 
 #include "perf/r2r-image.h"
@@ -40,7 +40,8 @@ static int read_bytes(R2RImage *image, const void *bytes, size_t n, const char *
         return r;
 }
 
-/* The function at OFFSET, as the cases have it: its begin and the distance; -1 if there is none. */
+/* Returns the begin of the function at OFFSET, minus the begin of the code; -1 if there is no
+ * function. */
 static int64_t begin_at(const R2RImage *image, uint64_t offset)
 {
         uint32_t distance = 0;
@@ -94,12 +95,12 @@ START_TEST(test_good)
 }
 END_TEST
 
-/* What is changed in the image, and in which words it is refused. */
+/* A change in the image, and the expected error. */
 typedef struct Lie {
         const char *what, *reason;
         size_t at;
         uint32_t value;
-        unsigned n; /* bytes */
+        unsigned n; /* number of bytes */
 } Lie;
 
 #define NONE      "it has no precompiled code"
@@ -189,7 +190,7 @@ START_TEST(test_lie)
 }
 END_TEST
 
-/* Code must be where code can be run, though all else is right. */
+/* Code must be in an executable section, even if all else is valid. */
 START_TEST(test_data_is_no_code)
 {
         const R2RFunction function = {DATA_RVA, DATA_RVA + 8};
@@ -209,17 +210,17 @@ START_TEST(test_data_is_no_code)
 }
 END_TEST
 
-/* Rows for arm64 have no ends: the data for unwinding has the length in instructions. */
+/* Rows for arm64 have no ends: the unwind data has the length in instructions. */
 static const struct {
-        uint32_t unwind, at_data; /* what the second row has, and what is at DATA + 4 */
-        uint32_t length;          /* of the second function; 0: the table is refused */
+        uint32_t unwind, at_data; /* value of the second row, and value at DATA + 4 */
+        uint32_t length;          /* length of the second function; 0: table refused */
 } ARM64[] = {
         {DATA_RVA + 4, 4, 16},
-        {DATA_RVA + 4, 0xfffc0004, 16}, /* other bits mean something else */
+        {DATA_RVA + 4, 0xfffc0004, 16}, /* other meaning of the remaining bits */
         {4 << 2 | 1, 0, 16},
         {4 << 2 | 0x00ff2003, 0, 16},
         {DATA_RVA + 4, 0, 0},
-        {DATA_RVA + 4, 9, 0}, /* over the next one */
+        {DATA_RVA + 4, 9, 0}, /* overlaps the next function */
         {9 << 2 | 1, 0, 0},
         {1, 0, 0},
         {DATA_RVA + N_DATA - 4, 0, 0},
@@ -294,7 +295,7 @@ START_TEST(test_no_file)
 }
 END_TEST
 
-/* What is found is what the table that was read says, whatever that is. */
+/* Checks that lookups agree with the table that was read, whatever its values are. */
 static void check_consistent(const R2RImage *image)
 {
         uint32_t end = 0;
@@ -339,7 +340,7 @@ END_TEST
 
 #define CLAUSES (DATA + 0x40)
 
-/* What is changed in a table of two methods, of which the first has a filter and a handler. */
+/* Changes in a table of two methods, of which the first has a filter and a handler. */
 static const struct {
         size_t at;
         uint32_t value;
@@ -353,7 +354,7 @@ static const struct {
         {DATA + 4, DATA_RVA + 0x41, true},
         {DATA + 4, DATA_RVA + 0x100, true}, /* after the end */
         {DATA + 4, 0, true},
-        {DATA + 12, DATA_RVA, true}, /* before the first one's */
+        {DATA + 12, DATA_RVA, true}, /* before the first row */
         {DATA + 12, DATA_RVA + 0x41, true},
         {DATA + 20, DATA_RVA + 0x40, true},
         {DATA + 20, DATA_RVA + N_DATA + 24, true},
@@ -394,7 +395,7 @@ START_TEST(test_funclets)
 }
 END_TEST
 
-/* The runtime's library beside the dotnet on PATH; NULL if there is none. */
+/* Returns the runtime's library beside the dotnet on PATH; NULL: no library. */
 static char *find_corelib(void)
 {
         g_autofree char *program = g_find_program_in_path("dotnet");
@@ -418,7 +419,7 @@ static uint32_t get32(const char *bytes, size_t at)
         return value;
 }
 
-/* The offset in the file, from the section that has it, data or code. */
+/* Returns the file offset of RVA, from the section that contains it, data or code. */
 static size_t offset_of(const char *bytes, uint32_t rva)
 {
         size_t header = get32(bytes, 60) + 24 + N_OPTIONAL, i;
@@ -431,7 +432,8 @@ static size_t offset_of(const char *bytes, uint32_t rva)
         return 0;
 }
 
-/* A PE file's table for unwinders, which is found in another way, has the same functions. */
+/* Checks that the PE file's exception directory, which is located separately, has the same
+ * functions. */
 static void check_exception_directory(const R2RImage *image, const char *bytes)
 {
         size_t directory = get32(bytes, 60) + 24 + 112 + 3 * 8, i;
@@ -444,7 +446,7 @@ static void check_exception_directory(const R2RImage *image, const char *bytes)
         }
 }
 
-/* Each funclet begins where a function does, and is not the first one of its method. */
+/* Checks that each funclet begins with a function, and is not the first function of its method. */
 static void check_funclets(const R2RImage *image, const void *bytes, size_t n)
 {
         int fd = file_of(bytes, n);
@@ -477,7 +479,7 @@ START_TEST(test_corelib)
                 ck_assert_msg(!g_getenv("CI"), "no dotnet on PATH");
                 return;
         }
-        /* Images for another machine cannot be read. */
+        /* Images for another machine are unreadable. */
         if (read_bytes(&image, bytes, n, &reason) < 0) {
                 ck_assert_str_eq(reason, OTHER);
                 return;

@@ -39,12 +39,12 @@ static ImageNames *names_in(const char *name)
         return names_of(path);
 }
 
-/* Signatures of instances, and what is made of them; the tokens are those of the image "own-one",
- * whose first type is <Module>, and the second One. */
+/* Signatures of instances, and their texts. Tokens belong to the image "own-one", whose first type
+ * is <Module>, and whose second is One. */
 static const struct {
         const char *bytes;
         size_t n;
-        const char *owner; /* NULL: it has no name */
+        const char *owner; /* NULL: no name */
         const char *args;
 } SIGNATURES[] = {
         {"\x00\x05", 2, "", ""},
@@ -56,18 +56,18 @@ static const struct {
         {"\x40\x14\x08\x02\x00\x00\x07", 7, "System.Int32[,]", ""},
         {"\x40\x0f\x08\x07", 4, "System.Int32*", ""},
         {"\x40\x10\x0d\x07", 4, "System.Double&", ""},
-        {"\x40\x14\x08\x02\x01\x05\x00\x07", 8, NULL, NULL}, /* an array with a length */
-        {"\x40\x14\x08\x01\x00\x00\x07", 7, NULL, NULL},     /* of one dimension */
+        {"\x40\x14\x08\x02\x01\x05\x00\x07", 8, NULL, NULL}, /* array with a length */
+        {"\x40\x14\x08\x01\x00\x00\x07", 7, NULL, NULL},     /* array of one dimension */
         {"\x40\x15\x12\x81\x00\x01\x3e\x07", 8, NULL, NULL}, /* no such type */
-        {"\x40\x3f\x02\x12\x08\x07", 6, NULL, NULL},         /* another module's */
+        {"\x40\x3f\x02\x12\x08\x07", 6, NULL, NULL},         /* another module's type */
         {"\x40\x13\x00\x07", 4, NULL, NULL},                 /* a type parameter */
         {"\x40\x1b\x00\x00\x01\x07", 6, NULL, NULL},         /* a pointer to a function */
         {"\x40\x1f\x08\x08\x07", 5, NULL, NULL},             /* a modifier */
-        {"\x40\x15\x12\x08\x01", 5, NULL, NULL},             /* it is cut */
+        {"\x40\x15\x12\x08\x01", 5, NULL, NULL},             /* truncated */
         {"", 0, NULL, NULL},
 };
 
-/* What the variant of an async method returns, by the signature of the method. */
+/* Return types of the variants of async methods, from the signatures of the methods. */
 static const struct {
         const char *task, *result;
 } RESULTS[] = {
@@ -133,7 +133,7 @@ START_TEST(test_signature)
         if (ok) {
                 ck_assert_str_eq(owner, SIGNATURES[_i].owner);
                 ck_assert_str_eq(args, SIGNATURES[_i].args);
-                /* No room is a failure, not a name that is cut. */
+                /* A buffer that is too small is an error, not a truncated name. */
                 of_args = (R2RText){.buffer = args, .size = sizeof(args)};
                 ck_assert_int_eq(r2r_signature_name(cursor, &modules, &small, &of_args),
                                  strlen(SIGNATURES[_i].owner) < 4);
@@ -184,7 +184,8 @@ START_TEST(test_method)
 }
 END_TEST
 
-/* By what the runtime's events have of a body, its type arguments are those, or not known. */
+/* Finds the method again by the fields of the runtime's events: the type arguments are the same, or
+ * unknown. */
 static bool find_again(ImageNames *names, const ImageMethod *method)
 {
         g_autofree char *args = g_strdup(method->name.type_args);
@@ -209,7 +210,7 @@ static char *line_of(const R2RName *name)
                                name->signature, name->type_args ? name->type_args : "-");
 }
 
-/* A line for each method that has a name. Returns how many bodies have their type arguments. */
+/* Adds a line for each method with a name. Returns the number of bodies with type arguments. */
 static unsigned add_lines(GPtrArray *lines, const char *path)
 {
         ImageNames *names = names_of(path);
@@ -253,9 +254,9 @@ static int compare_lines(const void *a, const void *b)
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Two assemblies that were compiled into one image, and each into its own. */
+/* Two assemblies, compiled into one image, and each into an image of its own. */
 static const struct {
-        const char *one, *two; /* the files that are called as the assemblies are */
+        const char *one, *two; /* files with the names of the assemblies */
         const char *expected[2];
 } COMPOSITES[] = {
         {"component-one", "component-two", {"own-one", "own-two"}},
@@ -302,7 +303,7 @@ START_TEST(test_composite)
 }
 END_TEST
 
-/* Every method has a name, and no two have the same one: instances differ in their arguments. */
+/* Every method has a name, and all names differ: instances differ in their arguments. */
 START_TEST(test_corelib)
 {
         g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -324,7 +325,7 @@ START_TEST(test_corelib)
         }
         ck_assert_uint_gt(lines->len, 10000);
         ck_assert_uint_gt(n_generic, 500);
-        /* The others are as long as another instance, at the same place of a page. */
+        /* The remaining instances have the length and the page offset of another instance. */
         ck_assert_uint_gt(n_found, n_generic * 9 / 10);
 }
 END_TEST

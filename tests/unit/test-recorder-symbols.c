@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Names that a recorder wrote: how they are shown, and where there are several
- */
+/* Names from a recorder: their display, and several names for one address */
 
 #include "symbols/recorder-symbols.h"
 
@@ -12,7 +10,7 @@
 
 enum { PID = 7 };
 
-/* As perf maps of .NET, and others, have them. */
+/* Names in the forms of .NET perf maps and of other perf maps. */
 START_TEST(test_text)
 {
         static const struct {
@@ -72,10 +70,10 @@ START_TEST(test_several)
                 {139, RECORDER_SEVERAL, 139},
                 {140, RECORDER_ONE, 120},
                 {150, RECORDER_NONE, 0},
-                /* Two bodies of one method; a third one is of another. */
+                /* Two bodies of one method; the third body belongs to another method. */
                 {200, RECORDER_ONE, 200},
                 {230, RECORDER_SEVERAL, 230},
-                /* The recorder has each name once for each mapping. */
+                /* The recorder repeats each name for each mapping. */
                 {310, RECORDER_ONE, 300},
         };
         RecorderSymbols *symbols = recorder_symbols_new();
@@ -101,7 +99,8 @@ START_TEST(test_several)
 }
 END_TEST
 
-/* The kernel's code stays: its names have no mark. Those of a process are its own. */
+/* The kernel's code stays without a mark at its names. The code of a process belongs to that
+ * process. */
 START_TEST(test_processes)
 {
         RecorderSymbols *symbols = recorder_symbols_new();

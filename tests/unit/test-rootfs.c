@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Files below another root directory: links stay inside of it, and nothing but regular files is
- * opened
- */
+/* Files below another root directory: links stay within it, and only regular files are opened */
 
 #include "util/kept-roots.h"
 #include "util/rootfs-read.h"
@@ -76,7 +73,7 @@ START_TEST(test_links_stay_inside)
 }
 END_TEST
 
-/* A process below DIRECTORY, or with our root directory; it has ended when it was told to. */
+/* Starts a process below PATH, or in our own root directory; the process ends on request. */
 static pid_t start_below(const char *path, bool is_below, int *ret_end)
 {
         int ready[2], end[2];
@@ -100,7 +97,7 @@ static pid_t start_below(const char *path, bool is_below, int *ret_end)
         return pid;
 }
 
-/* What a recording names after a container has ended. */
+/* Paths of a recording after the end of a container. */
 START_TEST(test_root_outlives_its_process)
 {
         size_t i;
@@ -131,7 +128,7 @@ START_TEST(test_root_outlives_its_process)
 }
 END_TEST
 
-/* To open a pipe or a device can have an effect: the kernel would report it here. */
+/* Opening a pipe or a device can have an effect: the kernel would report the opening here. */
 START_TEST(test_no_device_is_opened)
 {
         g_autofree char *pipe = path_of("pipe");
@@ -147,7 +144,7 @@ START_TEST(test_no_device_is_opened)
 }
 END_TEST
 
-/* What was found is opened, even if its name leads elsewhere now. */
+/* A found file is opened, even if its name leads to another file now. */
 START_TEST(test_found)
 {
         g_autofree char *file = path_of("file");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Which sockets a program connects to, by $XDG_RUNTIME_DIR and by its owner.
- */
+/* The sockets that a program connects to, by $XDG_RUNTIME_DIR and the owner of this directory. */
 
 #include "util/runtime-path.h"
 
@@ -53,7 +51,7 @@ START_TEST(test_own)
 }
 END_TEST
 
-/* As after su, or sudo -E. */
+/* The environment after su, or sudo -E. */
 START_TEST(test_of_another_user)
 {
         enum { OTHER = 65534 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A perf.data file in several layouts; and files that a recorded process chose, where its stacks
- * are unwound: which of them are opened, and what they may cost
+ * A perf.data file in several layouts; and files from a recorded process, for unwinding its stacks:
+ * the files that are opened, and limits of their cost
  */
 
 #include "unwind/sample-file.h"
@@ -25,26 +25,26 @@
 #include <sys/sysmacros.h>
 #include <zstd.h>
 
-/* Where the file is mapped, and the function in it with call frame information. */
+/* Address of the mapped file, and of the function with call frame information. */
 #define BASE       UINT64_C(0x7f0000000000)
 #define FUNCTION   0x2000u
 #define N_FUNCTION 0x800u
-/* What the function's callers are, by call frame information and by the frame pointer. */
+/* Callers of the function, by call frame information and by the frame pointer. */
 #define BY_FRAME   UINT64_C(0x7f0000002111)
 #define BY_POINTER UINT64_C(0x7f0000002222)
 
-/* The offsets of the parts of the file that is mapped. */
+/* Offsets of the parts of the mapped file. */
 enum { HEADER_AT = 0x1000, SECTIONS_AT = 0x1800, NAMES_AT = 0x1f00, FRAMES_AT = 0x3000 };
 #define N_FRAMES 0x10000u
 
-/* An ELF file of which the target can change each part. */
+/* An ELF file; each part is under the control of the target. */
 typedef struct Library {
         Elf64_Ehdr header;
         Elf64_Phdr segments[2];
         Elf64_Shdr sections[3];
         uint8_t frames[N_FRAMES];
         size_t n_frames;
-        uint64_t size; /* of the file; what no part is at is a hole */
+        uint64_t size; /* size of the file; the space between the parts is a hole */
 } Library;
 
 static void library_add(Library *library, const void *bytes, size_t n)
@@ -59,7 +59,7 @@ static void library_add_u32(Library *library, uint32_t value)
         library_add(library, &value, sizeof(value));
 }
 
-/* The function's frame begins at rsp + 16; N instructions of CODE come after that. */
+/* Adds the frame of the function, which begins at rsp + 16; N bytes of instructions CODE follow. */
 static void library_add_frames(Library *library, const uint8_t *code, uint32_t n)
 {
         static const uint8_t CIE[] = {1,    'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, /* pc-relative */
@@ -133,7 +133,7 @@ static Library library_new(void)
 static void library_write(const Library *library, const char *path)
 {
         static const char NAMES[] = "\0.eh_frame\0.shstrtab";
-        /* The table has the only function. */
+        /* The table has only this function. */
         const int32_t table[] = {0x3b031b01, FRAMES_AT - HEADER_AT - 4, 1, FUNCTION - HEADER_AT,
                                  FRAMES_AT - HEADER_AT + 24};
         FD_AUTO int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -169,10 +169,10 @@ static void tear_down(void)
         g_free(directory);
 }
 
-/* A perf.data file in the making. */
+/* A perf.data file that the test builds. */
 typedef struct Recording {
         GByteArray *records;
-        guint record; /* where the record begins that is being written */
+        guint record; /* begin of the current record */
 } Recording;
 
 static void recording_begin(Recording *recording, uint32_t type)
@@ -209,7 +209,7 @@ static void recording_end(Recording *recording)
         memcpy(recording->records->data + recording->record, &header, sizeof(header));
 }
 
-/* The file PATH as process PID had it mapped; ST: the file that was there then. */
+/* Adds the mapping of PATH in process PID; ST: the file at that time. */
 static void recording_add_mapping(Recording *recording, pid_t pid, const char *path,
                                   const struct stat *st)
 {
@@ -260,7 +260,7 @@ static void recording_add_name(Recording *recording, pid_t pid, const char *name
         recording_end(recording);
 }
 
-/* Samples of the event have that, with copies of stacks. */
+/* Samples of the event have these members, with copies of stacks. */
 static const struct perf_event_attr ATTR = {
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof(ATTR),
@@ -292,7 +292,7 @@ static void recording_write(const Recording *recording)
                   fclose(file) == 0);
 }
 
-/* As perf record writes it to a pipe: the attributes are a record. */
+/* Writes the format of perf record to a pipe: the attributes are a record. */
 static void recording_write_pipe(const Recording *recording)
 {
         const uint64_t header[2] = {MAGIC, sizeof(header)};
@@ -300,7 +300,7 @@ static void recording_write_pipe(const Recording *recording)
                                                  .size = sizeof(record) + sizeof(ATTR)};
         FILE *file = fopen(data_path, "we");
 
-        /* The size of perf's own records need not be a multiple of 8. */
+        /* The size of perf's own records is not always a multiple of 8. */
         const struct perf_event_header odd = {.type = PERF_RECORD_HEADER_FEATURE,
                                               .size = sizeof(odd) + 12};
 
@@ -313,8 +313,8 @@ static void recording_write_pipe(const Recording *recording)
                   fclose(file) == 0);
 }
 
-/* As perf record -z writes it: the records are one stream of zstd, here in pieces of PIECE bytes.
- */
+/* Writes the format of perf record -z: the records are one zstd stream, here in pieces of PIECE
+ * bytes. */
 static void recording_compress(Recording *recording, size_t piece)
 {
         GByteArray *records = recording->records;
@@ -340,7 +340,7 @@ static void recording_compress(Recording *recording, size_t piece)
         g_byte_array_unref(records);
 }
 
-/* The chains of all samples, in the order of time: a GArray of uint64_t each. */
+/* Collects the chains of all samples in the order of time, as a GArray of uint64_t each. */
 static bool chains_take(const QueuedSample *sample, void *data)
 {
         GArray *chain = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -354,7 +354,7 @@ static void sample_ignore(void *data, const PerfAttr *event, const PerfSample *s
 {
 }
 
-/* Each reading takes more of the file with each sample, and not more than there is. */
+/* Checks that each step reads more of the file, and not beyond its end. */
 static int check_progress(uint64_t n_read, uint64_t n_total, void *data)
 {
         uint64_t *before = data;
@@ -375,7 +375,7 @@ static GPtrArray *file_read_chains(const MethodFinder *methods, StackCounts *ret
         SampleFile file;
 
         ck_assert(sample_file_open(&file, data_path, &error));
-        file.data.features.machine = g_strdup("x86_64"); /* whatever runs the test */
+        file.data.features.machine = g_strdup("x86_64"); /* on any machine */
         file.progress = check_progress, file.progress_data = &n_read;
         ck_assert(sample_file_scan(&file, &sources, &calls, &error));
         n_read = 0;
@@ -388,7 +388,7 @@ static GPtrArray *file_read_chains(const MethodFinder *methods, StackCounts *ret
         return chains;
 }
 
-/* Frees the recording's records. */
+/* Unwinds the recording, and frees its records. */
 static GPtrArray *recording_unwind_with(Recording *recording, const MethodFinder *methods,
                                         StackCounts *ret_counts)
 {
@@ -412,7 +412,7 @@ static void check_chain(const GPtrArray *chains, guint number, const uint64_t *w
         ck_assert_mem_eq(chain->data, want, n * sizeof(*want));
 }
 
-/* The caller in a sample with two frames. */
+/* Returns the caller in a sample with two frames. */
 static uint64_t caller_of_sample(const GPtrArray *chains, guint number)
 {
         const GArray *chain = chains->pdata[number];
@@ -423,13 +423,13 @@ static uint64_t caller_of_sample(const GPtrArray *chains, guint number)
         return g_array_index(chain, uint64_t, 2);
 }
 
-/* The same of the N-th last sample. */
+/* Returns the caller in the N-th last sample. */
 static uint64_t caller_of_last_sample(const GPtrArray *chains, guint n)
 {
         return caller_of_sample(chains, chains->len - n);
 }
 
-/* The caller in the sample of a process that had PATH mapped when ST was there. */
+/* Returns the caller in the sample of a process that had PATH mapped when ST was its status. */
 static uint64_t unwound_caller(const char *path, const struct stat *st, StackCounts *ret_counts)
 {
         Recording recording = {.records = g_byte_array_new()};
@@ -441,13 +441,13 @@ static uint64_t unwound_caller(const char *path, const struct stat *st, StackCou
         return caller_of_last_sample(chains, 1);
 }
 
-/* How a file is laid out, and its samples. */
+/* Layouts of a file, and their samples. */
 typedef enum Layout {
         LAYOUT_FILE,
         LAYOUT_PIPE,
         LAYOUT_COMPRESSED,
-        LAYOUT_PIECES, /* of few bytes: records begin in one and end in another */
-        LAYOUT_CUT,    /* a recording that was killed: the last record is not whole */
+        LAYOUT_PIECES, /* small pieces: records cross their borders */
+        LAYOUT_CUT,    /* a killed recording: the last record is truncated */
         _LAYOUT_MAX,
 } Layout;
 
@@ -487,10 +487,10 @@ START_TEST(reads_each_layout)
 }
 END_TEST
 
-/* Files that are refused, with the reason. */
+/* Refused files, with the reason. */
 static const struct {
         const char *reason;
-        size_t at; /* of the file: bytes there are changed to */
+        size_t at; /* offset of the changed bytes */
         uint64_t value;
 } REFUSED[] = {
         {"other byte order", 0, UINT64_C(0x50455246494c4532)},
@@ -538,7 +538,7 @@ START_TEST(unwinds_by_the_files_frames)
 }
 END_TEST
 
-/* Methods that the sample's leaf is in, 5 bytes after their begin. */
+/* Methods with a sample 5 bytes after their begin. */
 static const struct {
         uint8_t code[6];
         MethodSearch search;
@@ -548,7 +548,7 @@ static const struct {
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_UNREAD, BY_POINTER},
         /* push rbp; mov rbp, rsp */
         {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, METHOD_FOUND, BY_POINTER},
-        /* One address in the stack that is one of code could be its return address, too. */
+        /* One code address on the stack, which could be the method's return address, too. */
         {{0}, METHOD_UNKNOWN, STACK_HIDDEN_MARK},
 };
 
@@ -587,7 +587,7 @@ START_TEST(unwinds_by_the_code_of_methods)
 }
 END_TEST
 
-/* What is put in the library's place, once it was mapped. */
+/* Replacements of the library after it was mapped. */
 typedef enum Replacement {
         BY_PIPE,
         BY_LINK_TO_PIPE,
@@ -609,7 +609,7 @@ static bool replace_library(Replacement replacement)
                 return mkfifo(library_path, 0666) == 0;
         case BY_LINK_TO_PIPE:
                 return mkfifo(other_path, 0666) == 0 && symlink(other_path, library_path) == 0;
-        case BY_DEVICE: /* /dev/null, by another name */
+        case BY_DEVICE: /* /dev/null under another name */
                 return mknod(library_path, S_IFCHR | 0666, makedev(1, 3)) == 0;
         case BY_SOCKET_NAME:
                 return mknod(library_path, S_IFSOCK | 0666, 0) == 0;
@@ -625,7 +625,7 @@ static bool replace_library(Replacement replacement)
         return false;
 }
 
-/* The kernel reports each time that something in the directory is opened. */
+/* The kernel reports each opening of a file in the directory. */
 START_TEST(opens_nothing_else)
 {
         g_autofree char *outside = g_dir_make_tmp("clrsym-outside-XXXXXX", NULL);
@@ -644,7 +644,7 @@ START_TEST(opens_nothing_else)
                 /* Only root makes devices. */
                 ck_assert_int_eq(errno, EPERM);
         } else {
-                /* Its number can be free again. */
+                /* Its inode number can be free again. */
                 st.st_ino += 1 << 20;
                 ck_assert_int_ge(inotify_add_watch(watch, library_path, IN_OPEN), 0);
                 ck_assert_int_ge(inotify_add_watch(watch, outside, IN_OPEN), 0);
@@ -658,7 +658,7 @@ START_TEST(opens_nothing_else)
 }
 END_TEST
 
-/* What the process maps claims more than it has. */
+/* Claims of the process that exceed its data. */
 typedef enum Claim {
         CLAIM_SEGMENT,
         CLAIM_SECTION,
@@ -673,7 +673,7 @@ typedef enum Claim {
 
 static Library library_claiming(Claim claim)
 {
-        /* The rule of register 80,000,000 is that of register 7. */
+        /* Register number 80,000,000; a smaller integer type would make it register 7. */
         static const uint8_t MANY_REGISTERS[] = {0x09, 0x80, 0xe8, 0x92, 0x26, 7};
         /* The CFA is an expression of 3,000,000,000 bytes. */
         static const uint8_t LONG_EXPRESSION[] = {0x0f, 0x80, 0xbc, 0xc1, 0x96, 0x0b, 0x77, 0};
@@ -719,7 +719,7 @@ static Library library_claiming(Claim claim)
         return library;
 }
 
-/* Bytes of address space, at most so far. */
+/* Returns the peak size of the address space in bytes. */
 static uint64_t memory_peak(void)
 {
         g_autofree char *text = NULL;
@@ -747,7 +747,7 @@ START_TEST(allocates_no_more_than_is_there)
 }
 END_TEST
 
-/* A function with 60,000 instructions, which a sample in it executes. */
+/* A function with 60,000 call frame instructions; the sample makes the unwinder execute them. */
 START_TEST(bounds_what_a_process_costs)
 {
         enum { HOG = 1000, OTHER = 2000, N_SAMPLES = 2500 };

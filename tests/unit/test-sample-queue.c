@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Samples in the order of time: compared with a sort of all of them */
+/* Samples in the order of time: compared with one sort of all samples */
 
 #include "unwind/sample-queue.h"
 
@@ -9,8 +9,8 @@
 enum { N_ROUNDS = 200, N_EACH = 50 };
 
 typedef struct Taken {
-        GArray *times; /* of uint64_t */
-        guint limit;   /* so many are taken; 0: all */
+        GArray *times; /* array of uint64_t */
+        guint limit;   /* number of samples to take; 0: all */
 } Taken;
 
 static bool take_time(const QueuedSample *sample, void *data)
@@ -40,7 +40,7 @@ static int time_compare(gconstpointer one, gconstpointer other)
         return (*a > *b) - (*a < *b);
 }
 
-/* Rounds overlap by one, as those of perf do. */
+/* Rounds overlap by one round, as perf's do. */
 START_TEST(sorts_rounds)
 {
         g_autoptr(GArray) want = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -73,7 +73,7 @@ START_TEST(sorts_rounds)
 }
 END_TEST
 
-/* Without rounds: those of one time, or of none, keep the order of the file. */
+/* Without rounds: samples of equal time, or without time, keep the order of the file. */
 START_TEST(keeps_the_order_of_the_file)
 {
         static const uint64_t ADDED[] = {5, 5, UINT64_MAX, 4, UINT64_MAX};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Named samples, saved and read again: every form is then written as it was; what is damaged is
- * refused
+ * Named samples, saved and read again: each output is the same as before; damaged files are refused
  */
 
 #include "cli/saved-profile.h"
@@ -132,7 +131,7 @@ START_TEST(test_saved)
                 ck_assert_str_eq(before, after);
         }
         saved_profile_clear(&saved);
-        /* Into one that is there. */
+        /* Read into an existing profile. */
         ck_assert(saved_profile_read(path, &(const SavedTarget){profile, true}, &saved, NULL));
         saved_profile_clear(&saved);
         ck_assert_uint_eq(profile_n_samples(profile), 80);
@@ -148,7 +147,7 @@ START_TEST(test_saved)
 }
 END_TEST
 
-/* The bytes of such a file, decompressed. */
+/* Returns the decompressed bytes of a saved file. */
 static GBytes *saved_bytes(void)
 {
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
@@ -193,7 +192,7 @@ static bool is_read(const void *bytes, size_t n)
         return ok;
 }
 
-/* Cut anywhere, it is refused; with any byte changed, nothing worse happens. */
+/* A truncated file is refused; a changed byte does no worse harm. */
 START_TEST(test_damaged)
 {
         g_autoptr(GBytes) whole = saved_bytes();
@@ -213,7 +212,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* A file that was cut anywhere, though all samples may be there, is refused. */
+/* A truncated file is refused, even if it has all samples. */
 START_TEST(test_cut)
 {
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More than any process is tried. */
+/* More tries than the search makes for any process. */
 #define MANY 1000
 
 static const SearchScope MACHINE = {.is_whole_machine = true, .uid = PROCESSES_ANY_USER},
@@ -23,7 +23,8 @@ static const SearchScope MACHINE = {.is_whole_machine = true, .uid = PROCESSES_A
 static char *directory, *library;
 static pid_t child;
 
-/* A process of that kind has the runtime mapped: nobody looks into it. */
+/* Makes each process of that kind look like one with the runtime mapped, without looking into
+ * it. */
 static void set_up(void)
 {
         int ready[2];
@@ -70,7 +71,7 @@ static bool finds_child(Search *search)
         return false;
 }
 
-/* It is found once, and again each time that it could not be attached, but not for ever. */
+/* The search finds a process once, and again after each failed attachment, up to a limit. */
 START_TEST(test_retry)
 {
         Search *search = search_new(&MACHINE);
@@ -98,7 +99,7 @@ static bool is_readable(int fd)
         return poll(&polled, 1, 0) == 1;
 }
 
-/* Another user's is not found. */
+/* The search does not find another user's process. */
 START_TEST(test_user)
 {
         const SearchScope scope = {.is_whole_machine = true, .uid = geteuid() + 1};
@@ -110,7 +111,7 @@ START_TEST(test_user)
 }
 END_TEST
 
-/* A port wakes a search; one of an unknown number, too. */
+/* A port wakes a search, also a port of an unknown pid. */
 START_TEST(test_port)
 {
         const pid_t numbers[] = {child, G_MAXINT32};
@@ -130,7 +131,7 @@ START_TEST(test_port)
         close(fd);
         ck_assert(is_readable(search_fd(search)));
         ck_assert(search_take_ports(search));
-        /* It is attached, or soon will be. */
+        /* The process is attached, or soon will be. */
         ck_assert(!finds_child(search));
         ck_assert(search_has(search, child));
         ck_assert_uint_eq(search_owner(search, child), geteuid());
@@ -139,7 +140,7 @@ START_TEST(test_port)
 }
 END_TEST
 
-/* Roots, and whether the child is found then. */
+/* Root directories, and whether the search finds the child. */
 START_TEST(test_roots)
 {
         const struct {

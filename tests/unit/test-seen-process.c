@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* How long a process is believed to run, by a clock of the test's own. */
+/* How long a seen process counts as running, with a clock of the test's own. */
 
 #include "daemon/seen-process.h"
 
@@ -14,14 +14,14 @@
 
 typedef enum How {
         RUNS,
-        IS_ZOMBIE, /* it has ended, but was not waited for */
+        IS_ZOMBIE, /* ended but not reaped */
         HAS_ENDED,
 } How;
 
-/* The process at that moment, and whether it is believed to run. */
+/* The state of the process at a time, and whether it counts as running. */
 typedef struct Question {
         How how;
-        int64_t now; /* us; 0: there are no more questions */
+        int64_t now; /* us; 0 ends the list */
         bool lives;
 } Question;
 
@@ -64,7 +64,7 @@ static pid_t child_start(void)
         return pid;
 }
 
-/* Changes the child from WAS to HOW, and returns once that is so. */
+/* Changes the child from WAS to HOW, and returns when the change is visible. */
 static void child_become(pid_t pid, How was, How how)
 {
         siginfo_t info;
@@ -102,7 +102,7 @@ END_TEST
 
 static const pid_t IMPOSSIBLE[] = {0, -1, INT32_MIN, INT32_MAX};
 
-/* There is no such process: SO_PEERCRED has 0 for one of another pid namespace. */
+/* No process: SO_PEERCRED gives pid 0 for a process of another pid namespace. */
 START_TEST(test_impossible)
 {
         SeenProcess process = seen_process_open(IMPOSSIBLE[_i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A queue in a file: blocks of all sizes against a ring of every length, a full file, a disk that
- * is full, and a directory that is not there.
+ * A queue in a file: blocks of all sizes with rings of all lengths, a full file, a full disk, and a
+ * missing directory.
  */
 
 #include "util/spill.h"
@@ -16,7 +16,7 @@
 
 enum { N_BLOCKS = 400, MAX_BLOCK = 40 };
 
-/* Byte K of block I. */
+/* Returns byte K of block I. */
 static uint8_t block_byte(unsigned i, size_t k)
 {
         return (uint8_t)(7 * i + 31 * k);
@@ -37,7 +37,7 @@ static int put_block(Spill *spill, unsigned i)
         return spill_put(spill, bytes, n, 1000 + i);
 }
 
-/* The oldest block is block I. */
+/* Takes the oldest block and checks that it is block I. */
 static void take_block(Spill *spill, unsigned i)
 {
         g_autoptr(GByteArray) out = g_byte_array_new();
@@ -53,8 +53,8 @@ static void take_block(Spill *spill, unsigned i)
                 ck_assert_uint_eq(out->data[1 + k], block_byte(i, k));
 }
 
-/* As full as it gets, then half empty, again and again: the ring's end lies everywhere in a block.
- */
+/* The file is filled and half emptied repeatedly, so that the ring's end is at each place in a
+ * block. */
 START_TEST(test_ring)
 {
         const uint64_t max = MAX_BLOCK + (uint64_t)_i;
@@ -82,8 +82,7 @@ START_TEST(test_ring)
 }
 END_TEST
 
-/* The disk is full after N bytes; what is in the file stays, and more can come once there is room.
- */
+/* The disk is full after N bytes: the file keeps its blocks, and takes more once there is room. */
 START_TEST(test_full_disk)
 {
         const struct rlimit full = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
@@ -118,7 +117,7 @@ START_TEST(test_no_directory)
 }
 END_TEST
 
-/* It has no name, so that nothing is left of it. */
+/* The file has no name, so it vanishes with the process. */
 START_TEST(test_no_name)
 {
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Which copy of a stack belongs to a sample, and how the callers of both become one stack. */
+/* The copy of a stack that belongs to a sample, and the stack that results from the callers of
+ * both. */
 
 #include "unwind/stack-pairs.h"
 #include "support/suite.h"
@@ -13,7 +14,7 @@ static const StackPair ROWS[] = {
 
 static const struct {
         int32_t tid;
-        uint64_t time, offset; /* OFFSET 0: none */
+        uint64_t time, offset; /* OFFSET 0: no copy */
 } QUESTIONS[] = {
         {7, 1000007, 2}, {7, 999990, 2},     {8, 1000000, 3}, {8, 1000050, 3}, {7, 3099999, 4},
         {7, 3100001, 5}, {7, 3500000, 5},    {7, 3500001, 0}, {7, 2000000, 0}, {9, 1000000, 0},
@@ -42,18 +43,18 @@ END_TEST
 /* Letters are addresses, the leaf first. */
 static const struct {
         const char *copied, *chain, *merged;
-        size_t last; /* in COPIED, that both have */
+        size_t last; /* index in COPIED of the last common frame */
 } MERGES[] = {
-        {"abcd", "acdefg", "abcdefg", 3}, /* the caller of the leaf is missing in the chain */
+        {"abcd", "acdefg", "abcdefg", 3}, /* the leaf's caller is missing in the chain */
         {"abcd", "abcdefg", "abcdefg", 3},
-        {"abcx", "acdefg", "abcdefg", 2},  /* the last one of the copy was no caller */
-        {"arrr", "arrrrrm", "arrrrrm", 3}, /* a method that calls itself */
+        {"abcx", "acdefg", "abcdefg", 2},  /* the copy's last frame was no caller */
+        {"arrr", "arrrrrm", "arrrrrm", 3}, /* a recursive method */
         {"abrrr", "arrrrrm", "abrrrrrm", 4},
         {"abcd", "ab", "ab", 1},     /* the chain ends first */
-        {"abcd", "axyz", "abcd", 4}, /* nothing in common */
+        {"abcd", "axyz", "abcd", 4}, /* no common frame */
         {"a", "abc", "a", 1},
         {"abcd", "", "abcd", 4},
-        {"abcdefghij", "ajklmnopqrstuvw", "abcdefghijkl", 9}, /* no room for more */
+        {"abcdefghij", "ajklmnopqrstuvw", "abcdefghijkl", 9}, /* no room for more frames */
 };
 enum { MAX = 12 };
 

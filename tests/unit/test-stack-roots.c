@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Which stacks lack the callers that their threads begin with. */
+/* Stacks that lack the first callers of their threads. */
 
 #include "perf/stack-roots.h"
 #include "support/suite.h"
 
-/* A frame: "m" managed, "n" native, "k" of the kernel, "?" in no mapping, "!" the same, but it only
- * may be a caller; its number is its address. */
+/* A frame: "m" managed, "n" native, "k" of the kernel, "?" in no mapping, "!" in no mapping and
+ * uncertain; its number is its address. */
 static const struct {
         const char *what;
         int32_t tid;
         const char *frames; /* the leaf first */
         bool has_begin;
         StackRoot root;
-        size_t n_left; /* frames that are shown, without the one that the root adds */
+        size_t n_left; /* number of shown frames, without the frame that the root adds */
 } STACKS[] = {
         {"native code before any managed frame", 7, "n1 n2", false, STACK_WHOLE, 2},
         {"a method of native code", 7, "m3 n2 n9", false, STACK_WHOLE, 3},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Which method an IL stub is made for: one script a rule. Where anything is in doubt there is none,
- * for a wrong one is worse.
+ * The method that an IL stub is made for: one script for each rule. In case of doubt the answer has
+ * no method, because a wrong method is worse.
  */
 
 #include "tracker/checkpoint.h"
@@ -26,8 +26,7 @@ static const char *text_of(const Strtab *names, Str str)
         return str ? strtab_text(names, str) : "-";
 }
 
-/* "N.T Read int32(string)", or "" for a body of which no target is known; NULL: there is no body.
- */
+/* Returns "N.T Read int32(string)"; "": a body without a known target; NULL: no body. */
 static char *target_at(const Tracker *tracker, uint64_t address, uint64_t time)
 {
         const Viewer viewer = {.sees_all = true};
@@ -64,31 +63,31 @@ static const struct {
         const char *script;
         struct {
                 uint64_t address, time;
-                const char *name; /* "": none */
+                const char *name; /* "": no name */
         } checks[3];
 } RULES[] = {
-        /* The event, then the stub's load. */
+        /* The event of the stub, then the load of the stub. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000), {{0x1000, 20, "Read"}}},
-        /* Others in between, and by other threads. */
+        /* Events of other stubs and other threads in between. */
         {START STUB(10, 0x7, "Read") STUB(11, 0x8, "Write") LOAD(20, 0x8, 0x2000)
                  LOAD(30, 0x7, 0x1000),
          {{0x1000, 30, "Read"}, {0x2000, 30, "Write"}}},
-        /* The method is called again, and loaded by nobody: the stub stays what it is. */
+        /* The event comes again, without a load: the loaded stub keeps its target. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) "progress 40\n",
          {{0x1000, 25, "Read"}}},
 
-        /* An id that is used again, for a stub without such an event. */
+        /* A reused id, for a stub without an event. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000)
                  LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, ""}}},
-        /* The same where the first one's unload was lost. */
+        /* A reused id; the unload of the first stub was lost. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) LOAD(40, 0x7, 0x3000),
          {{0x1000, 20, "Read"}, {0x3000, 40, ""}}},
-        /* ... and for one with such an event. */
+        /* A reused id, for a stub with an event. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000)
                  STUB(35, 0x7, "Write") LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, "Write"}}},
-        /* An id that is given again before its stub was ever loaded. */
+        /* A reused id, before the first stub was loaded. */
         {START STUB(10, 0x7, "Read") STUB(11, 0x7, "Write") LOAD(20, 0x7, 0x1000),
          {{0x1000, 20, "Write"}}},
         {START STUB(10, 0x7, "Read") "11 ILStubGenerated StubMethodID=0x7 module=5\n" LOAD(20, 0x7,
@@ -104,10 +103,10 @@ static const struct {
         {START "2 ModuleLoad_V2 module=5 path=/a.dll\n" STUB(
                  10, 0x7, "Read") "15 ModuleLoad_V2 module=5 path=/b.dll\n" LOAD(20, 0x7, 0x1000),
          {{0x1000, 20, ""}}},
-        /* Another module's unload is nothing to it. */
+        /* The unload of another module does not affect the stub. */
         {START STUB(10, 0x7, "Read") "15 ModuleUnload_V2 module=6\n" LOAD(20, 0x7, 0x1000),
          {{0x1000, 20, "Read"}}},
-        /* Its id is another method's by now; a stub that comes later still is of another, too. */
+        /* Another method has the id now; a later stub with the id is another stub, too. */
         {START STUB(10, 0x7, "Read") "20 MethodLoadVerbose_V1 id=7 start=0x1000 size=64 module=5 "
                                      "ns=N name=Other\n" LOAD(30, 0x7, 0x2000),
          {{0x1000, 20, ""}, {0x2000, 30, ""}}},
@@ -126,7 +125,7 @@ static const struct {
         {START STUB(10, 0x7, "Read") "20 MethodLoad_V1 id=7 start=0x1000 size=64 module=5\n",
          {{0x1000, 20, ""}}},
 
-        /* Who calls whom: the event and the stub's name agree. */
+        /* Caller and callee: the event and the stub's name agree. */
         {START "10 ILStubGenerated StubMethodID=7 module=5 StubFlags=9 "
                "ManagedInteropMethodNamespace=N.T ManagedInteropMethodName=Invoke "
                "ManagedInteropMethodSignature=int32(string)\n"
@@ -140,31 +139,31 @@ static const struct {
                "ManagedInteropMethodName=Invoke\n" LOAD(20, 0x7, 0x1000),
          {{0x1000, 20, ""}}},
 
-        /* Events lost in between: its unload, and the event of the next, can be among them. */
+        /* Lost events in between can include the stub's unload, and the event of the next stub. */
         {START STUB(10, 0x7, "Read") "gap 12 14 3\n" LOAD(20, 0x7, 0x1000), {{0x1000, 20, ""}}},
         {START "gap 2 5 3\n" STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000), {{0x1000, 20, "Read"}}},
 
-        /* Two sessions trace the process: both record the same. */
+        /* Two sessions trace the process and record the same events. */
         {START STUB(10, 0x7, "Read") "10: " STUB(11, 0x7, "Read") LOAD(20, 0x7, 0x1000) "10: " LOAD(
                  21, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, ""}}},
-        /* The load was known, by one that does not have the event. */
+        /* The load was known from a session without the event. */
         {START LOAD(20, 0x7, 0x1000) "10: " STUB(20, 0x7, "Read") "10: " LOAD(21, 0x7, 0x1000),
          {{0x1000, 21, "Read"}}},
-        /* A session that lags: its event can be of a stub that is long gone. */
+        /* A lagging session: its event can belong to a stub that is gone. */
         {START LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) "10: " STUB(10, 0x7, "Read")
                  LOAD(40, 0x7, 0x2000),
          {{0x1000, 20, ""}, {0x2000, 40, ""}}},
-        /* A body loaded before the event is not the stub of the event. */
+        /* A body that was loaded before the event is not the event's stub. */
         {START STUB(10, 0x7, "Read") "10: " LOAD(5, 0x7, 0x2000) LOAD(20, 0x7, 0x1000),
          {{0x2000, 5, ""}, {0x1000, 20, "Read"}}},
 
-        /* Another program has the pid, and its ids are its own. */
+        /* Another program has the pid, with ids of its own. */
         {START STUB(10, 0x7, "Read") "5000000000 RuntimeInformationStart\n" LOAD(5000000001, 0x7,
                                                                                  0x1000),
          {{0x1000, 5000000001, ""}}},
 
-        /* An unload that comes late, of a stub that was seen after it: both lives are its. */
+        /* A late unload of a stub that was seen after it: both lives have the target. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000)
                  ROW(50, 0x7, 0x1000) "10: " UNLOAD(30, 0x7, 0x1000),
          {{0x1000, 25, "Read"}, {0x1000, 55, "Read"}}},
@@ -185,7 +184,7 @@ static bool append(void *data, const uint8_t *bytes, size_t n)
         return true;
 }
 
-/* A tracker that is made from an image of TRACKER, which is freed. */
+/* Returns a tracker made from an image of TRACKER, and frees TRACKER. */
 static Tracker *restart(Tracker *tracker)
 {
         g_autoptr(GByteArray) image = g_byte_array_new(), again = g_byte_array_new();
@@ -213,7 +212,7 @@ START_TEST(test_rule)
 }
 END_TEST
 
-/* A restart between a stub's event and its load. */
+/* A restart between the event and the load of a stub. */
 START_TEST(test_restart_before_load)
 {
         Tracker *tracker = restart(script_tracker(START STUB(10, 0x7, "Read")));
@@ -224,7 +223,7 @@ START_TEST(test_restart_before_load)
 }
 END_TEST
 
-/* The epoch shows whether an earlier answer has changed. */
+/* The epoch changes whenever an earlier answer changes. */
 START_TEST(test_epoch)
 {
         Tracker *tracker = script_tracker(START LOAD(20, 0x7, 0x1000));
@@ -241,10 +240,10 @@ START_TEST(test_epoch)
 }
 END_TEST
 
-/* What is kept is booked, and booked off with a stub that is never loaded, and with the body. */
+/* Targets are accounted, until the stub is known to be never loaded, or its body is evicted. */
 START_TEST(test_account)
 {
-        /* With another name there, so that the table of names has its size. */
+        /* The other name lets the table of names reach its size. */
         Tracker *tracker = script_tracker(START "2 ModuleLoad_V2 module=6 path=/a.dll\n");
         const Budget *budget = tracker_budget(tracker);
         size_t n_bytes = budget->account->n_bytes, n_strings = strtab_n_strings(budget->names);
@@ -265,7 +264,7 @@ START_TEST(test_account)
 }
 END_TEST
 
-/* Stubs that are made and never loaded take no more than so much. */
+/* Memory for stubs that are never loaded is bounded. */
 START_TEST(test_flood)
 {
         Tracker *tracker = script_tracker(START);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Waits of threads, by perf's records of switches */
+/* Waits of threads, from perf's records of context switches */
 
 #include "perfdata/switches.h"
 
@@ -21,14 +21,14 @@ typedef struct Row {
 #define END   PERF_RECORD_EXIT, 0
 #define OTHER PERF_RECORD_COMM, 0
 
-/* Each CPU has an order of its own. */
+/* The records of each CPU are in order; all records together are not. */
 static const Row ROWS[] = {
-        {IN, 1, 50},    {OUT, 1, 10}, {IN, 1, 30},  {PREEMPTED, 1, 40}, {OUT, 1, 60},
-        {OUT, 2, 20},   {IN, 2, 25},  {END, 2, 28}, {OUT, 2, 29},       {OUT, 3, 5},
-        {OUT, 3, 15}, /* a record between them was lost */
-        {IN, 3, 45},    {IN, 4, 7},   {OUT, 5, 12}, {END, 5, 13},       {PREEMPTED, 6, 70},
-        {OTHER, 7, 99}, {OUT, 8, 3},  {END, 8, 4},  {OUT, 8, 5},        {IN, 8, 20},
-        {OUT, 8, 33},   {IN, 8, 44}, /* the number is used again */
+        {IN, 1, 50},        {OUT, 1, 10},   {IN, 1, 30},  {PREEMPTED, 1, 40},
+        {OUT, 1, 60},       {OUT, 2, 20},   {IN, 2, 25},  {END, 2, 28},
+        {OUT, 2, 29},       {OUT, 3, 5},    {OUT, 3, 15}, /* a record between them was lost */
+        {IN, 3, 45},        {IN, 4, 7},     {OUT, 5, 12}, {END, 5, 13},
+        {PREEMPTED, 6, 70}, {OTHER, 7, 99}, {OUT, 8, 3},  {END, 8, 4},
+        {OUT, 8, 5},        {IN, 8, 20},    {OUT, 8, 33}, {IN, 8, 44}, /* the thread id is reused */
 };
 
 static const struct {
@@ -41,7 +41,7 @@ static const struct {
         /* The kernel takes the sample a moment before it writes the record. */
         {1, 9, WAIT_SLEEPS, 21},
         {1, 40, WAIT_FOR_CPU, 10},
-        /* Up to the last record. */
+        /* A wait up to the last record. */
         {1, 60, WAIT_SLEEPS, 39},
         {6, 70, WAIT_FOR_CPU, 29},
         {1, 61, WAIT_UNCERTAIN, 0},
@@ -91,7 +91,7 @@ START_TEST(finds_waits)
 }
 END_TEST
 
-/* Of fewer records, an answer is the same or uncertain. */
+/* With fewer records, an answer is the same or uncertain. */
 START_TEST(is_bounded)
 {
         uint64_t max;

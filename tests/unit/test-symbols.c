@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Tables of symbols: which of several names an address has; names of C++; a perf map; and what a
- * recorded process may cost */
+/* Symbol tables: the choice among several names of an address; C++ names; a perf map; and the
+ * limits of a recorded process's cost */
 
 #include "symbols/demangle.h"
 #include "symbols/file-symbols.h"
@@ -52,7 +52,7 @@ static const struct {
 
 static const struct {
         uint64_t address;
-        const char *name, *extended; /* NULL: none */
+        const char *name, *extended; /* NULL: no name */
         uint64_t start;
 } LOOKUPS[] = {
         {0xff, NULL, NULL, 0},
@@ -120,7 +120,7 @@ START_TEST(demangles)
 }
 END_TEST
 
-/* Each type is a pair of the one before: 40 of them have 2^40 names. */
+/* Each type is a pair of the type before: 40 types have 2^40 names. */
 START_TEST(bounds_a_name)
 {
         static const char DIGITS[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -142,7 +142,7 @@ START_TEST(bounds_a_name)
 }
 END_TEST
 
-/* The map of this process is new, unless its pid was that of another one. */
+/* Writes a perf map for the pid of this process, reads it, and removes it. */
 START_TEST(reads_a_perf_map)
 {
         MapSymbols *symbols = map_symbols_new();
@@ -164,7 +164,7 @@ START_TEST(reads_a_perf_map)
 }
 END_TEST
 
-/* A library with the function "f" at 0x100, 16 bytes, and N_SYMBOLS in its table. */
+/* Writes a library with the function "f" at 0x100, 16 bytes, and N_SYMBOLS in its table. */
 static void write_library(const char *path, uint64_t n_symbols)
 {
         static const char NAMES[] = "\0f";
@@ -239,7 +239,7 @@ static void map_library(AddressSpaces *spaces, uint32_t pid, uint64_t address, c
         address_spaces_take(spaces, &record.header, 1);
 }
 
-/* The symbol 4 bytes after the function's begin. */
+/* Returns the symbol 4 bytes after the begin of the function. */
 static const char *find_in_library(FileSymbols *symbols, AddressSpaces *spaces, int32_t pid,
                                    uint64_t address)
 {
@@ -252,7 +252,7 @@ static const char *find_in_library(FileSymbols *symbols, AddressSpaces *spaces, 
         return name;
 }
 
-/* Each file of one process has a table of 24 MiB; another process has a small one. */
+/* Each file of one process has a table of 24 MiB; another process has a small file. */
 START_TEST(bounds_what_a_process_costs)
 {
         enum { HOG = 1000, OTHER = 2000, N_FILES = 30 };
@@ -291,7 +291,7 @@ START_TEST(bounds_what_a_process_costs)
 }
 END_TEST
 
-/* Of the kernel's notes those of Xen come first: 3 is another type there. */
+/* The kernel's notes begin with Xen's, in which 3 is another type. */
 START_TEST(finds_a_build_id_in_notes)
 {
         static const uint8_t NOTES[] = {
@@ -304,7 +304,8 @@ START_TEST(finds_a_build_id_in_notes)
         ck_assert_uint_eq(elf_notes_build_id(NOTES, sizeof(NOTES), id), 2);
         ck_assert(id[0] == 0xab && id[1] == 0xcd);
         for (n = 0; n < sizeof(NOTES) - 2; n++) {
-                /* Of that size exactly, so that the sanitizer sees each byte too many. */
+                /* A copy of the exact size, so that the address sanitizer sees a read beyond the
+                 * end. */
                 g_autofree uint8_t *cut = g_memdup2(NOTES, n);
 
                 ck_assert_uint_eq(elf_notes_build_id(cut, n, id), 0);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * Samples counted while perf writes them: a file that grows, that is replaced, and that is damaged
- */
+/* Counting samples while perf writes them: a growing file, a replaced file, and a damaged file */
 
 #include "record/tally.h"
 #include "support/suite.h"
@@ -11,7 +9,7 @@
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
 
-/* After a head of that many bytes, as perf's own. */
+/* Records follow a header of this size, like perf's own. */
 #define HEAD_SIZE 104
 
 typedef struct Lost {
@@ -54,7 +52,7 @@ static void check(Tally *tally, uint64_t n_samples, uint64_t n_lost)
         ck_assert_uint_eq(tally_lost(tally), n_lost);
 }
 
-/* In place, as perf appends to its file. */
+/* Writes N bytes in place, as perf appends to its file. */
 static void write_part(const char *path, const GString *file, size_t n)
 {
         FILE *to = g_fopen(path, "w");
@@ -71,9 +69,9 @@ START_TEST(test_tally)
         Tally *tally = tally_new(path, 0, NULL);
         size_t first, i;
 
-        check(tally, 0, 0); /* not there */
+        check(tally, 0, 0); /* no file */
         write_part(path, file, 20);
-        check(tally, 0, 0); /* a part of the head */
+        check(tally, 0, 0); /* part of the header */
         append_record(file, PERF_RECORD_SAMPLE, 200);
         append_record(file, PERF_RECORD_MMAP2, UINT16_MAX);
         append_lost(file, 7);
@@ -83,23 +81,23 @@ START_TEST(test_tally)
         check(tally, 1, 7);
         check(tally, 1, 7);
         write_part(path, file, file->len - 1);
-        check(tally, 1, 7); /* a part of a record */
+        check(tally, 1, 7); /* part of a record */
         for (i = 0; i < 10000; i++)
                 append_record(file, PERF_RECORD_SAMPLE, 48);
         write_part(path, file, file->len);
         check(tally, 10002, 7);
 
         append_record(next, PERF_RECORD_SAMPLE, 8);
-        append_record(next, PERF_RECORD_LOST, 16); /* too short to have a number */
+        append_record(next, PERF_RECORD_LOST, 16); /* too short for a number */
         write_part(other, next, next->len);
         append_record(file, PERF_RECORD_SAMPLE, 48);
         write_part(path, file, file->len);
         ck_assert_int_eq(g_rename(other, path), 0);
-        check(tally, 10004, 7); /* the rest of the first, and the next */
+        check(tally, 10004, 7); /* rest of the first record, and the next */
         append_record(next, PERF_RECORD_SAMPLE, 7);
         append_record(next, PERF_RECORD_SAMPLE, 8);
         write_part(path, next, next->len);
-        check(tally, 10004, 7); /* a record without its own head */
+        check(tally, 10004, 7); /* a size below that of a record header */
         g_unlink(path);
         check(tally, 10004, 7);
         tally_free(tally);
@@ -107,7 +105,7 @@ START_TEST(test_tally)
 }
 END_TEST
 
-/* A file of something else. */
+/* A file of another format. */
 START_TEST(test_other)
 {
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
@@ -125,7 +123,7 @@ START_TEST(test_other)
 }
 END_TEST
 
-/* Samples with copies of stacks do not count. */
+/* Samples with copies of stacks are not counted. */
 START_TEST(test_copies)
 {
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);

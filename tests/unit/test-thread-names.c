@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The names of threads, by perf's records of names and forks */
+/* The names of threads, from perf's records of names and forks */
 
 #include "perfdata/thread-names.h"
 
@@ -47,15 +47,15 @@ START_TEST(finds_names)
         ThreadNames *names = thread_names_new();
         const char *name;
 
-        /* Each CPU has an order of its own. */
+        /* The records of each CPU are in order; all records together are not. */
         add_name(names, 2, "own", 12);
         add_fork(names, 2, 1, 5);
         add_name(names, 1, "second", 10);
         add_fork(names, 3, 1, 14);
         add_name(names, 1, "first", 0);
-        add_fork(names, 4, 8, 14); /* of a thread that is not known */
+        add_fork(names, 4, 8, 14); /* fork by an unknown thread */
         add_name(names, 9, "a name of 15 ch and more", 20);
-        /* The number of a thread is used again. */
+        /* A reused thread id. */
         add_name(names, 5, "old", 1);
         add_fork(names, 5, 8, 25);
         name = thread_names_find(names, QUESTIONS[_i].tid, QUESTIONS[_i].time);

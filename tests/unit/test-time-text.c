@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A machine that started at 2026-11-21 00:00:00 UTC; data from second 100 to 1000. */
+/* A machine that booted at 2026-11-21 00:00:00 UTC; data from second 100 to 1000. */
 static const TimeContext CONTEXT = {
         .now = UINT64_C(2000000000000),
         .has_offset = true,
@@ -30,7 +30,7 @@ static const struct {
         {"-5y", false, 0},
         {"-3000s", false, 0},
         {"@", false, 0},
-        {"@12", false, 0}, /* long before the machine started */
+        {"@12", false, 0}, /* long before boot */
         {"24:00:00", false, 0},
         {"10:00", false, 0},
         {"2026-13-01 00:00:00", false, 0},
@@ -70,7 +70,7 @@ START_TEST(test_parse)
 }
 END_TEST
 
-/* Data over midnight: a time of day that is not there yet was yesterday. */
+/* Data across midnight: a time of day after the last data was yesterday. */
 START_TEST(test_day_before)
 {
         TimeContext context = CONTEXT;

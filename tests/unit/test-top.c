@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whose time the samples are: by the leaf, by what is in the stack, and by the thread; and which
- * methods are of your code
+ * The shares of samples: by the leaf, by frames in the stack, and by the thread; and the methods of
+ * user code
  */
 
 #include "profile/top.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The stack, the leaf first; then the share's name. */
+/* The stack, the leaf first; then the name of the share. */
 static const struct {
         const char *comm;
         struct {
@@ -59,7 +59,7 @@ static const struct {
         {"app",
          {{"IL_Throw", "/x/libcoreclr.so", FRAME_NATIVE}, {"Main()", "App.dll", FRAME_MANAGED}},
          "exception handling"},
-        /* A handler. */
+        /* A signal handler. */
         {"app",
          {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE},
           {"Handle()", "App.dll", FRAME_MANAGED},
@@ -93,14 +93,14 @@ START_TEST(test_share)
                                               .n_frames = n});
         top_append(text, profile, NULL, 3, 100);
         ck_assert_msg(g_str_has_prefix(text->str, line), "%s", text->str);
-        /* No other share. */
+        /* Only this share. */
         ck_assert_msg(strchr(text->str, '\n') + 1 == strstr(text->str, "\n    SELF"), "%s",
                       text->str);
         ck_assert((strstr(text->str, "METHOD") != NULL) == is_managed);
 }
 END_TEST
 
-/* Whose code a module is. */
+/* Modules, and whether they are user code. */
 static const struct {
         const char *module;
         FrameKind kind;

@@ -27,7 +27,7 @@ static const uint8_t UUID[16] = {
         "\x1e{\n  \"namespace\": \"lttng.org,2009\",\n  \"type\": \"trace-class\",\n"              \
         "  \"uid\": \"" UUID_TEXT "\",\n  \"environment\": {\n    \"a\": \"}\\\"{\"\n  }\n}"
 
-/* A packet as LTTng 2.13 writes it. SIZE: of all of it, in bits, as bytes. */
+/* A packet in the format of LTTng 2.13. SIZE: size of the whole packet in bits, as bytes. */
 #define PACKET(size, text)                                                                         \
         "\x57\x1d\xd1\x75\xa3\xfe\xe6\x28\xc3\xc5\x43\x55\xbe\x53\x29\xb7\xa4\xcc\x3e\x59"         \
         "\0\0\0\0" size size "\0\0\0\1\010" text
@@ -36,13 +36,13 @@ static const uint8_t UUID[16] = {
 
 #define PARTS(first, second) first, sizeof(first) - 1, first second, sizeof(first second) - 1
 
-/* Two pieces, after each of which the metadata is whole. */
+/* Two pieces; the metadata is complete after each of them. */
 static const struct {
         const char *first;
         size_t n_first;
         const char *both;
         size_t n_both;
-        bool has_identity; /* already the first has it */
+        bool has_identity; /* the first piece has the identity */
 } ROWS[] = {
         {PARTS(TSDL_TRACE, TSDL_STREAM), true},
         {PARTS(JSON_PREAMBLE, JSON_TRACE), false},
@@ -50,7 +50,7 @@ static const struct {
         {PARTS(PACKET_TRACE, PACKET_STREAM), true},
 };
 
-/* However much of the file is there, only whole declarations are taken. */
+/* From a truncated file, only complete declarations are taken. */
 START_TEST(test_whole)
 {
         size_t n;
@@ -105,7 +105,7 @@ static bool want_all(void *data, const StreamKey *key)
         return !memcmp(key->uuid, UUID, sizeof(UUID));
 }
 
-/* An index with one packet of 64 bytes, of stream 1 of class 0. */
+/* Writes an index with one packet of 64 bytes, of stream 1 of class 0. */
 static void put_index(const char *directory)
 {
         const uint32_t head[4] = {GUINT32_TO_BE(0xC1F1DCC1), GUINT32_TO_BE(1), GUINT32_TO_BE(1),
@@ -132,7 +132,7 @@ static const uint8_t *identify(void *data, const char *path, int *ret_errno)
                                                                                           : NULL;
 }
 
-/* The files of a relay daemon are found, and their packets. */
+/* The files of a relay daemon, and their packets. */
 START_TEST(test_files)
 {
         static const RelayCalls CALLS = {.identify = identify, .wants = want_all};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What the runtime's events mean, and what is answered: one script a rule.
- */
+/* The meaning of the runtime's events, and the answers: one script for each rule. */
 
 #include "support/script.h"
 #include "support/suite.h"
@@ -68,15 +66,14 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = unloaded A\n"
         "? 0x2000 25 = ok A2\n",
 
-        /* An unload without load: it was there before. */
+        /* An unload without a load: the body was there before. */
         "10 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "progress 50\n"
         "? 0x1000 5 = ok A assumed\n"
         "? 0x1000 10 = unloaded A\n"
         "? 0x1000 = ok A assumed\n",
 
-        /* A debug build's method is compiled a second time: its IL is new. 0x88: never optimized.
-         */
+        /* A debug build's method is compiled a second time, with new IL. 0x88: never optimized. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x88\n"
         "11 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x88 tid=101\n"
@@ -90,8 +87,7 @@ static const char *const SCRIPTS[] = {
         "? 0x3000 25 = ok B\n"
         "? 0x4000 25 = ok B\n",
 
-        /* Updates were applied: what is compiled afterwards may be new. The runtime has no bit 30.
-         */
+        /* After hot reload, methods compiled later may have new IL. The runtime has no bit 30. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x40000088\n"
         "20 R2RGetEntryPoint ns=System.Reflection.Metadata.MetadataUpdater name=ApplyUpdate "
@@ -103,7 +99,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 35 = ok B edited\n"
         "? 0x3000 35 = ok C\n",
 
-        /* They were applied before the program was attached: it is not known to which methods. */
+        /* Hot reload before the attachment: the changed methods are unknown. */
         "5 DotNETRuntimeRundown:DCStartInit_V1\n"
         "6 DotNETRuntimeRundown:MethodDCStartVerbose_V1 id=1 start=0x1000 size=16 name=A "
         "flags=0x88\n"
@@ -113,7 +109,7 @@ static const char *const SCRIPTS[] = {
         "progress 50\n"
         "? 0x1000 20 = ok A edited\n",
 
-        /* A module's unload ends its bodies; the id names another module afterwards. */
+        /* The unload of a module ends its bodies; the id names another module afterwards. */
         "1 RuntimeInformationStart\n"
         "5 ModuleLoad_V2 module=0x77 path=/a.dll\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A module=0x77\n"
@@ -125,7 +121,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 21 = unloaded A\n"
         "? 0x3000 35 = ok B\n",
 
-        /* A rundown row reaches back; it confirms what is known, and evicts what it is not. */
+        /* A rundown row covers earlier times; it confirms known bodies, and ends bodies that it
+         * overlaps. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
@@ -139,7 +136,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 21 = ok B assumed\n"
         "? 0x2000 30 = ok C\n",
 
-        /* What was compiled before a complete rundown and is not in it, is gone by then. */
+        /* A body that was compiled before a complete rundown and is missing in it has ended. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
@@ -154,7 +151,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 40 = no-method\n"
         "? 0x9000 5 = no-method gap\n",
 
-        /* Unless nothing is in it but modules: that lists no code. */
+        /* A rundown with only modules does not list code, so it ends no body. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
         "21 DotNETRuntimeRundown:ModuleDCEnd_V2 module=7\n"
@@ -163,7 +160,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x9000 40 = no-method gap\n",
 
-        /* A rundown lists also what is unloaded while it goes on: the unload stays true. */
+        /* A rundown also lists bodies that are unloaded while it runs: the unload stays valid. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
         "12 MethodUnloadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
@@ -181,8 +178,8 @@ static const char *const SCRIPTS[] = {
         "? 0x3000 40 = unloaded C\n"
         "? 0x2000 40 = ok B\n",
 
-        /* Nor does a rundown that a runtime makes after it has unloaded everything, at its end,
-         * begin lives. The map in it is of the code that was there. */
+        /* The runtime's rundown at its exit, after all unloads, begins no lives, either. Its IL map
+         * belongs to the earlier code. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
@@ -200,7 +197,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 15 = ok B\n"
         "? 0x2000 = ok C\n",
 
-        /* Not so if events were lost in between. */
+        /* The rule does not apply if events were lost in between. */
         "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
         "gap 22 25 7\n"
@@ -208,7 +205,7 @@ static const char *const SCRIPTS[] = {
         "progress 50\n"
         "? 0x2000 40 = ok B gap\n",
 
-        /* A loss taints only what it can have changed. */
+        /* A loss affects only answers that it can have changed. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "15 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -227,7 +224,7 @@ static const char *const SCRIPTS[] = {
         "? 0x3000 33 = not-yet C gap\n"
         "? 0x3000 12 = not-yet C gap\n",
 
-        /* Past the horizon. */
+        /* A time past the horizon. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: progress 5\n"
@@ -245,7 +242,7 @@ static const char *const SCRIPTS[] = {
         "1: close\n"
         "? 0x1000 40 = ok A\n",
 
-        /* Killed: when its session has ended, too, no event can come. */
+        /* A killed process: after the end of its session, too, no event can arrive. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "progress 20\n"
@@ -261,7 +258,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 50 = no-method gap\n"
         "? 0x1000 2000000000 = unloaded A gap\n",
 
-        /* The same, but the runtime's end came: nothing is lost. */
+        /* The same, but the event of the runtime's end arrived: no loss. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 AppDomainUnload_V1\n"
@@ -271,7 +268,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 21 = ok A\n"
         "? 0x1000 2000000000 = unloaded A\n",
 
-        /* The pid goes to another program. */
+        /* Another program reuses the pid. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 AppDomainUnload_V1\n"
@@ -286,7 +283,8 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 115 = no-method\n"
         "? 0x2000 = no-method\n",
 
-        /* The same without the new runtime's start: long after the exit it is another program. */
+        /* The same without the start event of the new runtime: long after the exit, it is another
+         * program. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 AppDomainUnload_V1\n"
@@ -296,7 +294,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 5000000001 = ok N\n"
         "? 0x1000 15 = ok A\n",
 
-        /* The same, where nothing comes of the other program: what has the pid now is not known. */
+        /* The same without any event of the other program: the current process is unknown. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 AppDomainUnload_V1\n"
@@ -307,7 +305,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 6000000001 = pending A provisional\n"
         "? 0x1000 = ok A\n",
 
-        /* The same, where no exit was seen either, but the program was started since. */
+        /* The same without a seen exit, but the program of the pid was started later. */
         "100000000 RuntimeInformationStart\n"
         "200000000 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "started 50000000\n"
@@ -326,7 +324,7 @@ static const char *const SCRIPTS[] = {
         "11 MethodLoadVerbose_V1 pid=1 pid_ns=22 id=1 start=0x1000 size=32 name=B\n"
         "? pid=1 0x1000 = ambiguous 2\n",
 
-        /* Precompiled code: the first address only, until a rundown gives the extent. */
+        /* Precompiled code: only the first address is known, until a rundown gives the extent. */
         "1 RuntimeInformationStart\n"
         "10 R2RGetEntryPoint id=1 entry=0x1000 name=P\n"
         "11 R2RGetEntryPoint id=2 entry=0 name=Q\n"
@@ -340,7 +338,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1001 10 = ok P\n"
         "? 0x1001 40 = ok P\n",
 
-        /* Known already: at or below the watermark, by an earlier batch. */
+        /* Records at or below the watermark of an earlier batch are already known. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
@@ -351,7 +349,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 20 = ok A\n"
         "? 0x2000 20 = ok B\n",
 
-        /* A feeder that was away: a gap, unless what it brings goes back far enough. */
+        /* A feeder that was away: a gap, unless its data goes back far enough. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "commit\n"
@@ -374,7 +372,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x2000 40 = ok B\n",
 
-        /* A second feeder opens it before anything has come: the gap is still to be found. */
+        /* A second feeder opens the stream before the first data: the gap can still be found. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "commit\n"
@@ -386,7 +384,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A gap\n"
         "? 0x2000 40 = ok B\n",
 
-        /* The same, where one of the two leaves before anything has come. */
+        /* The same; one of the two feeders leaves before the first data. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "commit\n"
@@ -398,8 +396,8 @@ static const char *const SCRIPTS[] = {
         "progress 50\n"
         "? 0x1000 40 = ok A gap\n",
 
-        /* The same feeder comes back, but with nothing of one of the streams: until it reports that
-         * stream as quiet there is a gap, and from then on there is not. */
+        /* The feeder comes back, but without data of one of the streams: the gap stays until the
+         * feeder reports that stream as quiet. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: progress 12\n"
@@ -427,7 +425,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 50 = ok B\n"
         "? 0x3000 50 = ok C\n",
 
-        /* It leaves again: the quiet stream is only known to be quiet up to then. */
+        /* The feeder leaves again: the quiet stream is known to be quiet only until then. */
         "1 RuntimeInformationStart\n"
         "1: progress 12\n"
         "commit\n"
@@ -443,7 +441,7 @@ static const char *const SCRIPTS[] = {
         "quiet 40\n"
         "? 0x1000 30 = ok A gap\n",
 
-        /* It ends the last stream that is fed: the quiet one is over, too. */
+        /* The feeder ends the last fed stream: the quiet stream has ended, too. */
         "1 RuntimeInformationStart\n"
         "1: progress 12\n"
         "2: progress 12\n"
@@ -458,7 +456,7 @@ static const char *const SCRIPTS[] = {
         "2: close\n"
         "? 0x1000 50 = ok A\n",
 
-        /* A load without names takes them from its compilation; by module id alone it has none. */
+        /* A load without names takes them from its compilation; a module id alone gives none. */
         "1 RuntimeInformationStart\n"
         "9 MethodJittingStarted_V1 id=1 name=A\n"
         "10 MethodLoad_V1 id=1 start=0x1000 size=32\n"
@@ -467,14 +465,14 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x2000 40 = ok -\n",
 
-        /* Code where no program has any. */
+        /* Code at an address that no program has. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0xffffffffffffff00 size=32 name=A\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x7fffffffffffffff size=32 name=A\n"
         "10 R2RGetEntryPoint id=1 entry=0xffffffffffffff00 name=A\n"
         "progress 50\n"
         "? 0xffffffffffffff00 40 = no-method\n",
-        /* Per-UID buffers: a loss taints every process in them, and none in others. */
+        /* Per-UID buffers: a loss affects every process in the buffers, and no others. */
         "1 RuntimeInformationStart pid=100\n"
         "2 RuntimeInformationStart pid=101\n"
         "10: 3 RuntimeInformationStart pid=200\n"
@@ -492,7 +490,7 @@ static const char *const SCRIPTS[] = {
         "? pid=200 0x1000 = ok C\n"
         "? pid=100 0x1000 = ok A gap\n",
 
-        /* The horizon of a process is that of its own trace's streams. */
+        /* The streams of a process's own trace decide its horizon. */
         "1 RuntimeInformationStart pid=100\n"
         "10: 3 RuntimeInformationStart pid=200\n"
         "10 MethodLoadVerbose_V1 pid=100 id=1 start=0x1000 size=16 name=A\n"
@@ -501,7 +499,7 @@ static const char *const SCRIPTS[] = {
         "? pid=100 0x1000 40 = ok A provisional\n"
         "? pid=200 0x1000 40 = ok C\n",
 
-        /* A session that has ended does not hold back its successor. */
+        /* An ended session does not hold back its successor. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "progress 20\n"
@@ -526,7 +524,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 45 = ok A\n"
         "? 0x1000 = ok A\n",
 
-        /* Nothing is there: a complete rundown after the loss proves it. */
+        /* No body at the address: a complete rundown after the loss proves it. */
         "1 RuntimeInformationStart\n"
         "gap 20 30 5\n"
         "35 DotNETRuntimeRundown:DCEndInit_V1\n"
@@ -535,7 +533,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 15 = no-method gap\n"
         "? 0x1000 45 = no-method\n",
 
-        /* The first version that is seen need not be 0, and each version is a body of its own. */
+        /* The first seen version can be other than 0, and each version is a body of its own. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V2 id=1 start=0x1000 size=16 name=A rejit=1\n"
         "20 MethodLoadVerbose_V1 id=1 start=0x2000 size=16 name=A\n"
@@ -543,7 +541,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 30 = ok A\n"
         "? 0x2000 30 = ok A\n",
 
-        /* Two sessions that trace one process: one process, one life of each body. */
+        /* Two sessions trace one process: one process, one life of each body. */
         "1 RuntimeInformationStart\n"
         "10: 2 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
@@ -556,7 +554,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 21 = unloaded A\n"
         "? 0x1000 = ok A assumed\n",
 
-        /* A MethodID that is used again, at the same address, by another method. */
+        /* Another method reuses a MethodID at the same address. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
@@ -570,7 +568,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 35 = ok B\n"
         "? 0x1000 42 = ok C assumed\n",
 
-        /* The same, where its unload was lost. */
+        /* The same; the unload was lost. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
@@ -582,8 +580,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok B\n",
 
         /*
-         * A process forked from another has its code, but no event of its own says so: it gets no
-         * name from there. What it says itself is its own, and neither ends what the other has.
+         * A forked process has its parent's code, without events of its own: it gets no names from
+         * the parent. Its own events are its own, and neither process ends a body of the other.
          */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
@@ -617,7 +615,7 @@ static const char *const SCRIPTS[] = {
         "? pid=101 0x1000 55 = unloaded A\n"
         "? 0x1000 51 = ok A\n",
 
-        /* The same, with the same body in both. */
+        /* The same; both processes have the same body. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "20 DotNETRuntimeRundown:MethodDCEndVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=A\n"
@@ -631,7 +629,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 75 = ok A\n"
         "? pid=101 0x1000 75 = unloaded A\n",
 
-        /* Forked, and on to another program: that one is from its start, and nothing is older. */
+        /* A fork, then an exec: the new program begins at its start, and has no earlier bodies. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "20 RuntimeInformationStart pid=101\n"
@@ -642,7 +640,7 @@ static const char *const SCRIPTS[] = {
         "? pid=101 0x2000 25 = not-yet M\n"
         "? pid=101 0x2000 35 = ok M\n",
 
-        /* The same, where the copy emits an event of itself before it continues. */
+        /* The same; the copy emits an event of its own before the exec. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "15 MethodLoadVerbose_V1 pid=101 id=2 start=0x3000 size=16 name=C\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Names of types by their tokens: from the metadata of a compiler's assembly, and none where its
- * GUID is another or the text is damaged
+ * Names of types by their tokens: from the metadata of a compiled assembly; no name if the GUID is
+ * another or the text is damaged
  */
 
 #include "lines/type-names.h"
@@ -38,18 +38,18 @@ static void assembly_guid(uint8_t ret_guid[PDB_GUID_SIZE])
 /* "$" is the module, "%" its GUID. Every assembly's first type is <Module>. */
 static const struct {
         const char *text;
-        const char *names; /* NULL: none */
+        const char *names; /* NULL: no names */
 } ROWS[] = {
         {"02000001@%@$", "<Module>"},
         {"02000001@%@$,02000001@%@$", "<Module>,<Module>"},
         {"02000001@%@$[02000001@%@$]", "<Module>[<Module>]"},
         {"02000001@%@$[02000001@%@$,02000001@%@$[]][,]", "<Module>[<Module>,<Module>[]][,]"},
-        /* Another assembly, or not known which. */
+        /* Another assembly, or an unknown one. */
         {"02000001@00000000-0000-0000-0000-000000000001@$", NULL},
         {"02000001@-@$", NULL},
         {"02000001@%@$.not", NULL},
         {"02000001@%@$,02000001@%@$.not", NULL},
-        /* No such type, or no type. */
+        /* A missing type, and tokens that are no types. */
         {"02ffffff@%@$", NULL},
         {"02000000@%@$", NULL},
         {"06000001@%@$", NULL},
@@ -70,7 +70,7 @@ static const struct {
         {"02000001@%@$[]x", NULL},
 };
 
-/* The text with the path and the GUID in it. */
+/* Returns TEXT with the path and the GUID filled in. */
 static char *row_text(const char *text)
 {
         g_autofree char *path = assembly_path();
@@ -98,14 +98,14 @@ START_TEST(test_names)
         TypeNames *names = type_names_new();
         unsigned round;
 
-        /* The second time what was read is there. */
+        /* In the second round, the metadata is cached. */
         for (round = 0; round < 2; round++)
                 ck_assert_pstr_eq(type_names_find(names, &nowhere, 0, text), ROWS[_i].names);
         type_names_free(names);
 }
 END_TEST
 
-/* Types in types: a bound, and no end of the stack. */
+/* Nested types: a limit, and no stack overflow. */
 START_TEST(test_depth)
 {
         static ImageSources nowhere;
@@ -123,7 +123,7 @@ START_TEST(test_depth)
 }
 END_TEST
 
-/* More modules than are kept in memory. */
+/* More modules than the cache keeps. */
 START_TEST(test_many_modules)
 {
         static ImageSources nowhere;
@@ -153,7 +153,7 @@ START_TEST(test_params)
 
         assembly_guid(guid);
         type_names_find_params(names, &nowhere, 0, &method, &of_type, &of_method);
-        /* The first method is that of a generic type. */
+        /* The first method belongs to a generic type. */
         ck_assert_str_eq(of_type, "T");
         ck_assert_ptr_null(of_method);
         method.token = 0x06ffffff;

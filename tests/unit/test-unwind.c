@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What was mapped where at a time, samples with stacks, and the step to a caller
- */
+/* Mappings by time, samples with stacks, and the step to a caller */
 
 #include "perfdata/address-space.h"
 #include "unwind/registers.h"
@@ -15,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A record of at most this size, as it is in the file. */
+/* A record of bounded size, as in the file. */
 typedef union Record {
         struct perf_event_header header;
         uint8_t bytes[1024];
@@ -104,26 +102,26 @@ START_TEST(test_address_space)
                 {MAPPED, 0, 1, 0, 0x8000, 0x4000, "/wide"},
                 {MAPPED_DATA, 0, 1, 0, 0x20000, 0x1000, "/data"},
                 {MAPPED, 60, 1, 0, 0x9000, 0x1000, "/inside"},
-                {MAPPED, 50, 1, 0, 0x1000, 0x1000, "/new"}, /* they come in no order of time */
+                {MAPPED, 50, 1, 0, 0x1000, 0x1000, "/new"}, /* not sorted by time */
                 {FORKED, 40, 2, 1, 0, 0, NULL},
                 {MAPPED, 45, 2, 0, 0x40000, 0x1000, "/child"},
                 {EXECUTED, 70, 2, 0, 0, 0, NULL},
                 {MAPPED, 71, 2, 0, 0x1000, 0x1000, "/executed"},
                 {FORKED, 40, 3, 3, 0, 0, NULL}, /* a thread */
-                {FORKED, 40, 5, 6, 0, 0, NULL}, /* each other's parents */
+                {FORKED, 40, 5, 6, 0, 0, NULL}, /* cyclic parents */
                 {FORKED, 40, 6, 5, 0, 0, NULL},
                 {MAPPED, 0, 1, 0, UINT64_MAX - 0xfff, 0x2000, "/beyond"},
         };
         static const struct {
                 int32_t pid;
                 uint64_t time, address;
-                const char *path; /* NULL: nothing */
+                const char *path; /* NULL: no mapping */
         } CASES[] = {
                 {1, 10, 0x1000, "/old"},    {1, 10, 0x1fff, "/old"},      {1, 10, 0x2000, NULL},
                 {1, 10, 0xfff, NULL},       {1, 50, 0x1000, "/new"},      {1, 49, 0x1000, "/old"},
                 {1, 59, 0x9800, "/wide"},   {1, 60, 0x9800, "/inside"},   {1, 60, 0xa000, "/wide"},
                 {1, 60, 0x8fff, "/wide"},   {1, 60, 0x20000, NULL},       {2, 42, 0x1000, "/old"},
-                {2, 55, 0x1000, "/old"}, /* the parent's mapping is a later one */
+                {2, 55, 0x1000, "/old"}, /* the parent's mapping is later than the fork */
                 {2, 55, 0x40800, "/child"}, {1, 55, 0x40800, NULL},       {2, 70, 0x40800, NULL},
                 {2, 70, 0x9000, NULL},      {2, 71, 0x1000, "/executed"}, {3, 55, 0x1000, NULL},
                 {4, 55, 0x1000, NULL},      {5, 55, 0x1000, NULL},        {1, 55, UINT64_MAX, NULL},
@@ -141,7 +139,7 @@ START_TEST(test_address_space)
                 if (g_strcmp0(path, CASES[i].path) != 0)
                         ck_abort_msg("case %zu: %s, not %s", i, path, CASES[i].path);
         }
-        /* The program before the execution, whose call has not returned. */
+        /* The program before the exec, whose call has not returned. */
         ck_assert_ptr_nonnull(address_spaces_find_executor(spaces, 2, 70, 0x40800));
         ck_assert_ptr_null(address_spaces_find_executor(spaces, 2, 70 + 1000000000, 0x40800));
         ck_assert_ptr_null(address_spaces_find_executor(spaces, 2, 69, 0x40800));
@@ -176,7 +174,7 @@ END_TEST
 
 enum { N_REGS = 3, STACK_SIZE = 64, STACK_COPIED = 40 };
 
-/* A sample with every member that is before its stack. */
+/* Writes a sample with every member before the stack. */
 static struct perf_event_attr write_sample(Record *record)
 {
         static const uint8_t STACK[STACK_SIZE] = {1, 2, 3};
@@ -200,7 +198,7 @@ static struct perf_event_attr write_sample(Record *record)
         record_add_u64(record, 1234); /* time */
         for (i = 0; i < 5; i++)       /* addr, id, stream id, cpu, period */
                 record_add_u64(record, 0);
-        record_add_u64(record, 2); /* values that are read, the time, and each with its id */
+        record_add_u64(record, 2); /* counter values, the time, and each with its id */
         for (i = 0; i < 1 + 2 * 2; i++)
                 record_add_u64(record, 0);
         record_add_u64(record, 2); /* callers in the kernel */
@@ -296,9 +294,9 @@ static StackCopy stack_copy(void)
                            .n = sizeof(STACK_WORDS)};
 }
 
-/* What perf notes of the machine, and whether callers are found in its copies of stacks. */
+/* The machine in perf's header, and whether callers are found in copies of stacks. */
 static const struct {
-        const char *feature; /* the length, 8, in 4 bytes, and the name; NULL: nothing is noted */
+        const char *feature; /* length, 8, in 4 bytes, and the name; NULL: no header field */
         size_t n;
         bool has_copies, is_read;
         const char *machine;
@@ -361,7 +359,7 @@ START_TEST(test_stack_copy)
 }
 END_TEST
 
-/* A StackMemory's function: has what is from 0x9000 on. */
+/* A StackMemory function: the memory begins at 0x9000. */
 static bool memory_read(void *data, int32_t tid, uint64_t address, uint64_t *ret_value)
 {
         ++*(unsigned *)data;
@@ -369,7 +367,7 @@ static bool memory_read(void *data, int32_t tid, uint64_t address, uint64_t *ret
         return address >= 0x9000;
 }
 
-/* What the copy does not have, the memory may have. */
+/* The memory can have data that the copy lacks. */
 START_TEST(test_stack_memory)
 {
         unsigned n = 0;
@@ -407,7 +405,7 @@ START_TEST(test_step_pointer)
         ck_assert_uint_eq(registers.values[REGISTER_FP], STACK_AT + 32);
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_CALLER);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 0x402000);
-        /* Its frame pointer leads back, which would have no end. */
+        /* The frame pointer leads back, which could be an endless loop. */
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_END);
         registers_set(&registers, REGISTER_FP, STACK_AT + 0x1001);
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_END);
@@ -420,7 +418,7 @@ START_TEST(test_step_pointer)
 }
 END_TEST
 
-/* arm64: what perf recorded, and steps by rules, by the frame pointer, and through a signal. */
+/* arm64: perf's registers, and steps by rules, by the frame pointer, and through a signal. */
 
 static Registers arm64_registers(uint64_t pointer, uint64_t sp, uint64_t pc, uint64_t address)
 {
@@ -459,7 +457,7 @@ START_TEST(test_arm64_registers)
                                  : i == 32 ? "pc"
                                            : name);
         }
-        /* perf adds that register alone to chains. */
+        /* perf adds only this register to chains. */
         registers_from_perf(machine_find("aarch64"), UINT64_C(1) << 30, (const uint8_t *)values,
                             &registers);
         ck_assert_uint_eq(registers.known, UINT64_C(1) << REGISTER_LR);
@@ -474,12 +472,12 @@ START_TEST(test_arm64_pointer)
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_CALLER);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 0x401000);
         ck_assert_uint_eq(registers.values[REGISTER_FP], STACK_AT + 32);
-        /* The frame can go on above; and x30 has changed. */
+        /* The frame pointer still gives the next frame; and x30 has changed. */
         ck_assert(!registers_have(&registers, REGISTER_SP));
         ck_assert(!registers_have(&registers, REGISTER_LR));
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_CALLER);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 0x402000);
-        /* Its frame pointer leads back. */
+        /* The frame pointer leads back. */
         ck_assert_int_eq(registers_step_pointer(&registers, &stack), REGISTERS_END);
 }
 END_TEST
@@ -498,7 +496,7 @@ START_TEST(test_arm64_frame)
         ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_CALLER);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 0x400100);
         ck_assert_uint_eq(registers.values[REGISTER_SP], STACK_AT);
-        /* Its caller is none, so it has saved x30. */
+        /* The caller is no leaf, so it must have saved x30. */
         ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_END);
         frame.cfa.offset = 32;
         frame.registers[REGISTER_FP] = (FrameRule){.kind = FRAME_RULE_AT_CFA, .offset = -16};
@@ -507,7 +505,7 @@ START_TEST(test_arm64_frame)
         ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_CALLER);
         ck_assert_uint_eq(registers.values[REGISTER_PC], 0x401000);
         ck_assert_uint_eq(registers.values[REGISTER_SP], STACK_AT + 32);
-        /* What is not above is no caller. */
+        /* A frame that is not above the last one is no caller. */
         frame.cfa.offset = 0;
         ck_assert_int_eq(registers_step_frame(&registers, &stack, &frame), REGISTERS_END);
         frame.cfa.offset = 32;
@@ -524,7 +522,7 @@ START_TEST(test_arm64_signal)
         Registers registers = arm64_registers(STACK_AT + 78 * 8, STACK_AT, 0x400000, 0);
         size_t i;
 
-        for (i = 0; i < 33; i++) /* what the kernel has there: x0 to x30, sp, pc */
+        for (i = 0; i < 33; i++) /* layout of the kernel: x0 to x30, sp, pc */
                 words[39 + i] = 1000 + i;
         words[78] = 1029;
         ck_assert_int_eq(registers_step_signal(&registers, &stack), REGISTERS_END);

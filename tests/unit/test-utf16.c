@@ -13,7 +13,8 @@ static const struct {
         const char *out;
         size_t n_out;
 } UTF16_ROWS[] = {
-        /* Unpaired: a high one at the end, before ASCII, before another; a low one alone. */
+        /* Unpaired surrogates: a high one at the end, before ASCII, before another; a low one
+         * alone. */
         {BYTES("\x3d\xd8"), BYTES("\xef\xbf\xbd")},
         {BYTES("\x3d\xd8"
                "a\0"),
@@ -44,7 +45,7 @@ static const struct {
 START_TEST(test_utf16)
 {
         size_t n_in = UTF16_ROWS[_i].n_in;
-        /* As much as is needed and no more, for the address sanitizer. */
+        /* A copy of the exact size, for the address sanitizer. */
         g_autofree uint8_t *in = g_memdup2(UTF16_ROWS[_i].in, n_in);
         g_autofree uint8_t *out = g_malloc(3 * (n_in / 2) + 1);
         size_t n = utf16le_to_utf8(in, n_in / 2, out);
@@ -54,7 +55,7 @@ START_TEST(test_utf16)
 }
 END_TEST
 
-/* Every unit alone: as GLib converts it, or U+FFFD. */
+/* Each unit alone: GLib's conversion, or U+FFFD. */
 START_TEST(test_every_unit)
 {
         uint32_t unit;
@@ -110,7 +111,7 @@ START_TEST(test_utf8)
 }
 END_TEST
 
-/* Texts of every length up to three groups, with another unit at each place, or none. */
+/* Texts of each length up to three groups, with a non-ASCII unit at each place, or none. */
 START_TEST(test_ascii_start)
 {
         static const uint16_t OTHERS[] = {0, 0x80, 0xff, 0x100, 0x141, 0xd83d, 0xffff};

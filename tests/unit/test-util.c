@@ -42,7 +42,7 @@ START_TEST(test_fd_can_open)
         ck_assert(fd_can_open(2));
         ck_assert(!fd_can_open(3));
         ck_assert_int_eq(errno, EMFILE);
-        ck_assert(fd_can_open(2)); /* those were closed */
+        ck_assert(fd_can_open(2)); /* these descriptors were closed */
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 END_TEST
@@ -67,9 +67,9 @@ END_TEST
 
 static const struct {
         const char *text;
-        const char *rest; /* NULL: it is not a number of seconds */
+        const char *rest; /* NULL: not a number of seconds */
         uint64_t ns;
-        bool is_whole; /* it has nine digits, and nothing follows */
+        bool is_whole; /* nine digits, and no text after them */
 } SECONDS[] = {
         {"", NULL, 0, false},
         {".5", NULL, 0, false},
@@ -109,7 +109,7 @@ END_TEST
 
 static const struct {
         const char *text;
-        char state; /* 0: it is not a line of /proc/PID/stat */
+        char state; /* 0: not a line of /proc/PID/stat */
         uint64_t start_ticks;
 } STATS[] = {
         {"", 0, 0},
@@ -206,7 +206,7 @@ START_TEST(test_unix_socket)
         ck_assert_int_eq(fcntl(fds[0], F_GETFL) & O_NONBLOCK, 0);
         fds[1] = unix_connect(path, SOCK_NONBLOCK, 0);
         ck_assert_int_ne(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
-        /* A backlog of 0 takes one more caller. */
+        /* A backlog of 0 takes one connection. */
         ck_assert_int_eq(listen(listening, 0), 0);
         ck_assert_int_eq(unix_connect(path, 0, 0), -EAGAIN);
         ck_assert_int_eq(unix_connect(path, 0, 30), -ETIMEDOUT);

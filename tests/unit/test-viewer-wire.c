@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * The protocol of lttng-relayd's viewers: requests byte by byte, and replies that come in pieces
- */
+/* The protocol of lttng-relayd's viewers: requests byte by byte, and replies in pieces */
 
 #include "feed/viewer-wire.h"
 
@@ -11,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of a message: numbers in hex, blanks between them; zN: N bytes of zero. */
+/* Parses the bytes of a message: hex numbers, separated by blanks; zN: N bytes of zero. */
 static GByteArray *bytes_of(const char *text)
 {
         GByteArray *bytes = g_byte_array_new();
@@ -88,7 +86,7 @@ END_TEST
         "0102030405060708 000186a0 00000001 00000003 00000004 00000002 00000001 686f7374 6e61"
 #define STREAM_ROW "0102030405060708 1112131415161718 00000001 2f70 z4094 6368 z253"
 
-/* Replies, and the text that describes their parts. */
+/* Replies, and the text of their parts. */
 static const struct {
         const char *name;
         ViewerCommand command;
@@ -187,7 +185,7 @@ static void append_part(GString *out, ViewerCommand command, const ViewerReply *
         g_string_append_c(out, reply->is_last ? ';' : ',');
 }
 
-/* Takes what N bytes have from AT on; returns where the rest begins. */
+/* Takes parts from AT to the end of N bytes; returns the begin of the rest. */
 static size_t take_parts(ViewerParser *parser, ViewerCommand command, const GByteArray *bytes,
                          size_t at, size_t n, GString *out)
 {
@@ -205,7 +203,7 @@ static size_t take_parts(ViewerParser *parser, ViewerCommand command, const GByt
         }
 }
 
-/* Split at every byte. */
+/* Replies, split at each byte. */
 START_TEST(takes_replies)
 {
         size_t i, split;
@@ -233,7 +231,7 @@ START_TEST(takes_replies)
 }
 END_TEST
 
-/* Lengths that are too large are refused as soon as they are there, not waited for. */
+/* Lengths above the limit are refused as soon as they arrive. */
 START_TEST(refuses_lengths)
 {
         static const struct {
@@ -265,7 +263,7 @@ START_TEST(refuses_lengths)
 }
 END_TEST
 
-/* From the reply to CONNECT on the parser knows which version both sides have. */
+/* After the reply to CONNECT, the parser knows the common version. */
 START_TEST(takes_version)
 {
         static const struct {
@@ -296,7 +294,7 @@ START_TEST(takes_version)
 }
 END_TEST
 
-/* Names that are longer than any can be: refused once the row's lengths are there. */
+/* Names above the limit are refused as soon as the row's lengths arrive. */
 START_TEST(refuses_names)
 {
         static const char *const ROWS[] = {

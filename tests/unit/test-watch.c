@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Events: what a client that watches receives, in which order, and what if it does not
- * listen in time.
+ * Events: the events for a watching client, their order, and their handling if the client does not
+ * read in time.
  */
 
 #include "query/query-connection.h"
@@ -57,8 +57,8 @@ static const char *member(const json_t *object, const char *name)
         return text ? text : "-";
 }
 
-/* "event PID.GENERATION NAME" each, epochs with "new" if higher than all before; ";" between
- * replies. */
+/* Returns "event PID.GENERATION NAME" for each, epochs with "new" if higher than all before; ";"
+ * separates replies. */
 static char *say(const GString *out)
 {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -120,23 +120,23 @@ static const struct {
         {"", "", ""},
         {"", BEGIN, "load 100.1 A 0.000000020--, epoch 100.1"},
         {BEGIN, "", "epoch 100.1"},
-        /* Where nothing was, a load changes no name. */
+        /* At a free address, a load changes no name. */
         {BEGIN, "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=16 name=B\ncommit\n",
          "epoch 100.1; load 100.1 B 0.000000030--"},
         {BEGIN, "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\ncommit\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030, epoch 100.1"},
-        /* Its unload was lost; its end is before the load that replaces it. */
+        /* The unload was lost; the body ends before the load that replaces it. */
         {BEGIN, "30 MethodLoadVerbose_V1 id=2 start=0x1008 size=16 name=B\ncommit\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030, load 100.1 B 0.000000030--, "
          "epoch 100.1"},
-        /* Known only now, and over. */
+        /* A body that is already over when it becomes known. */
         {BEGIN, "30 MethodUnloadVerbose_V1 id=2 start=0x2000 size=16 name=B\ncommit\n",
          "epoch 100.1; load 100.1 B --0.000000030"},
         {BEGIN, "30 ModuleUnload_V2 module=0x77\ncommit\n", "epoch 100.1"},
         {"10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A module=0x77\ncommit\n",
          "30 ModuleUnload_V2 module=0x77\ncommit\n",
          "epoch 100.1; unload 100.1 A 0.000000010-0.000000030, epoch 100.1"},
-        /* One epoch for all of a batch; none before its end. */
+        /* One epoch for all events of a batch; none before the end of the batch. */
         {BEGIN,
          "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
          "31 MethodLoadVerbose_V1 id=2 start=0x1000 size=16 name=B\n"
@@ -146,14 +146,13 @@ static const struct {
          "unload 100.1 B 0.000000031-0.000000032, epoch 100.1"},
         {BEGIN, "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030"},
-        /* The pid is now another program's: that is an event, though no body of the first has
-           ended. */
+        /* Another program reuses the pid: an event, although no body of the first has ended. */
         {BEGIN,
          "2000000000 RuntimeInformationStart\n"
          "2000000001 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
          "commit\n",
          "epoch 100.1; load 100.2 B 2.000000001--, epoch 100.2"},
-        /* Others, which are not asked about. */
+        /* Other processes, which the client does not watch. */
         {BEGIN "30 MethodLoadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=C\ncommit\n",
          "40 MethodUnloadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=C\ncommit\n",
          "epoch 100.1"},
@@ -178,7 +177,7 @@ START_TEST(test_news)
 }
 END_TEST
 
-/* The first reply comes at once, also if there is nothing to say. */
+/* The first reply comes at once, also without events. */
 START_TEST(test_first)
 {
         g_autoptr(GString) out = g_string_new(NULL);
@@ -239,7 +238,7 @@ static void append_loads(GString *script, unsigned time, unsigned n)
         g_string_append(script, "commit\n");
 }
 
-/* There is no room: events are lost. That is reported once, with the state. */
+/* A full queue: events are lost. The next reply says so once, with the state. */
 START_TEST(test_resync)
 {
         g_autoptr(GString) out = g_string_new(NULL), script = g_string_new(NULL);
@@ -265,7 +264,7 @@ START_TEST(test_resync)
 }
 END_TEST
 
-/* No room, and no events: nothing was lost. */
+/* A full queue without new events: no loss. */
 START_TEST(test_no_resync)
 {
         g_autoptr(GString) out = g_string_new(NULL);
@@ -281,7 +280,7 @@ START_TEST(test_no_resync)
 }
 END_TEST
 
-/* More events at once than a reply may have. */
+/* More events at once than a reply can have. */
 START_TEST(test_too_many)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -300,7 +299,7 @@ START_TEST(test_too_many)
 }
 END_TEST
 
-/* The state is never too long to be sent, and later changes are events. */
+/* The state always fits into a reply, and later changes are events. */
 START_TEST(test_many_processes)
 {
         g_autoptr(GString) script = g_string_new(NULL), out = g_string_new(NULL);
@@ -334,7 +333,7 @@ START_TEST(test_many_processes)
 }
 END_TEST
 
-/* A whole session: after the call it takes nothing, and what it does not send it loses. */
+/* A whole session: after the call it reads nothing, and it drops unsent events at the end. */
 START_TEST(test_session)
 {
         static const char CALL[] =

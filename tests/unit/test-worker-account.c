@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What several workers may keep together, and those of one user.
- */
+/* Memory limits of several workers together, and of the workers of one user. */
 
 #include "attach/worker-account.h"
 
@@ -42,7 +40,7 @@ START_TEST(test_limits)
 }
 END_TEST
 
-/* A share that is closed is used again, with nothing on it. */
+/* A closed share is reused, with its account at zero. */
 START_TEST(test_shares)
 {
         WorkerAccount *account = worker_account_new(LIMITS, N_SHARES);
@@ -63,7 +61,7 @@ START_TEST(test_shares)
 }
 END_TEST
 
-/* What a worker, another process, writes. */
+/* Accounts that a worker, another process, writes. */
 START_TEST(test_processes)
 {
         WorkerAccount *account = worker_account_new(LIMITS, N_SHARES);
