@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Processes whose code comes and goes as it does in real ones, only much faster: what is fed, and
-what is then true."""
+"""Processes whose code is loaded and unloaded as in real processes, only much faster. Churn
+feeds the events and knows the resulting names."""
 
 import random
 
 import ingest
 
-# No process of this machine has such a pid.
+# Pids that no process of this machine has.
 PIDS = [(1 << 23) + i for i in range(3)]
 HEAP, GRANULE, N_GRANULES = 0x10000000, 16, 1200
 STEP = 1000
-# Longer than a runtime's other threads emit after its exit.
+# ns; longer than other threads of a runtime emit events after its exit.
 AFTER_EXIT = 2 * 10**9
-# Shares of what happens.
+# Relative frequency of the events.
 KINDS = {'load': 60, 'unload': 25, 'rundown': 6, 'entry': 6}
 
 
 class Body:
-    """A body that lives: [start, end) and its name; size None: only its first address is known."""
+    """A living body: [start, end) and its name; size None: only the first address is known."""
 
     def __init__(self, start, size, name):
         self.start, self.size, self.name = start, size, name
@@ -25,13 +25,13 @@ class Body:
 
 
 class Churn:
-    """Happens batch by batch, on one stream."""
+    """Feeds random events in batches, on one stream."""
 
     def __init__(self, feeder, seed):
         self.feeder, self.random = feeder, random.Random(seed)
         self.time, self.n = 10**12, 0
         self.living = {pid: [] for pid in PIDS}
-        self.news = []  # (event, pid, start, name), of the last batch
+        self.news = []  # (event, pid, start, name) of the last batch
         self.frames = []
         self.feeder.send(ingest.hello(), ingest.stream_open())
 
@@ -40,7 +40,7 @@ class Churn:
         self.news.append(('unload', pid, hex(body.start), body.name))
 
     def begin(self, pid, body, frame):
-        """Over whatever is there, whose unload was lost."""
+        """Loads BODY over the bodies at its addresses, as if their unload events were lost."""
         for other in [other for other in self.living[pid]
                       if other.start < body.end and body.start < other.end]:
             self.end(pid, other)
@@ -75,8 +75,8 @@ class Churn:
         self.time += AFTER_EXIT
 
     def batch(self, n, is_exiting=False):
-        """N things happen, and are known once this returns; before them, one of the processes may
-        have exited, and another program got its pid."""
+        """Feeds a batch of N events and waits for the acknowledgement. With IS_EXITING, one of
+        the processes exits first, and another program gets its pid."""
         self.news, self.frames = [], []
         if is_exiting:
             self.exit(self.random.choice(PIDS))
@@ -90,7 +90,7 @@ class Churn:
         return [HEAP + self.random.randrange(GRANULE * N_GRANULES) for _ in range(n)]
 
     def name_at(self, pid, address):
-        """What lives there now, or None."""
+        """Returns the name of the body that lives at ADDRESS, or None."""
         for body in self.living[pid]:
             if body.start <= address < body.end:
                 return body.name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs `clrsym doctor` for its tests, hides files for a while, and has processes that pretend."""
+"""Runs `clrsym doctor` for its tests, hides files for a while, and starts processes that pretend
+to be .NET processes."""
 
 import contextlib
 import json
@@ -11,7 +12,7 @@ import sys
 
 import live
 
-# Maps files, does what its environment asks for, changes its root directory, and waits.
+# Maps files, acts on its environment, changes its root directory, and waits.
 FAKE = '''
 import ctypes, mmap, os, socket, struct, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -59,7 +60,7 @@ time.sleep(1000)
 
 
 class Doctor:
-    """The verb and its findings."""
+    """`clrsym doctor` and its findings."""
 
     def __init__(self, programs, directory):
         self.programs, self.directory = programs, pathlib.Path(directory)
@@ -114,9 +115,9 @@ def libraries(name):
 
 @contextlib.contextmanager
 def fake(*files, root='', before=(), forks=False, **environment):
-    """A process that has FILES mapped."""
+    """Starts a process that has FILES mapped."""
     command = [*before, sys.executable, '-c', FAKE, str(root), *map(str, files)]
-    # unshare waits for its child, and ends only with it.
+    # unshare waits for its child, and ends only with the child.
     with live.child(command, signal.SIGKILL if forks else signal.SIGTERM, stdout=subprocess.PIPE,
                     env={'PATH': os.environ['PATH'], **environment}) as process:
         if process.stdout.readline() != b'READY\n':

@@ -3,9 +3,10 @@
 
     fake_flood.py DIRECTORY MODE
 
-MODE: `session`: the session sends while a listing does not end; `listing`: the listing itself; `names`:
-ever new names of providers; `threads`: ever new threads begin to compile; `samples`: what the runtime's own
-sampler is asked for. `lies` does not flood: its sampler has threads that there are not. Prints its pid.
+MODE: `session`: the session sends while a listing does not end; `listing`: the listing sends
+without end; `names`: new provider names in each block; `threads`: new threads begin to compile in
+each block; `samples`: samples of the runtime's own sampler without end. `lies` does not flood: its
+sampler reports threads that do not exist. Prints its pid.
 """
 
 import contextlib
@@ -22,12 +23,12 @@ JITTING_STARTED = 145
 MANY = 2000
 SAMPLER = 'Microsoft-DotNETCore-SampleProfiler'
 LYING_THREADS = 1, 2, 2**31 - 1
-# No more than that is sent, bytes, so that a reader without a limit does not take the machine's memory.
+# Limit of the sent bytes, so that a reader without a limit does not use up the machine's memory.
 MOST = 3 << 30
 
 
 def many_methods(stream):
-    """A block with many events, as the runtime sends them in a burst."""
+    """Writes a block with many events, as the runtime sends them in a burst."""
     payload = method(0x7f0000000000, 'Flood' * 20)
     events = bytearray()
     for _ in range(MANY):
@@ -39,11 +40,11 @@ def many_methods(stream):
 
 
 def many_names(stream):
-    """A block with the descriptions of many events that nobody knows."""
+    """Writes a block with descriptions of many unknown events."""
     rows = bytearray()
     for _ in range(MANY):
         stream.n_names += 1
-        # The same ids again and again, so that only the names are new.
+        # The ids repeat, so that only the names are new.
         payload = (struct.pack('<I', 10 + stream.n_names % 1000)
                    + text(f'{RUNTIME}{stream.n_names:0200}') + struct.pack('<I', 1) + text('')
                    + struct.pack('<QIII', 0, 0, 5, 0))
@@ -53,7 +54,7 @@ def many_names(stream):
 
 
 def many_threads(stream):
-    """A block in which each event is of a thread of its own, which begins to compile."""
+    """Writes a block in which each event has a thread of its own, which begins to compile."""
     events = bytearray()
     payload = (struct.pack('<QQII', 1, 0, 0x06000001, 10) + text('A') + text('B') + text('C')
                + struct.pack('<H', 0))
@@ -66,7 +67,8 @@ def many_threads(stream):
 
 
 def lying_samples(stream):
-    """Two rounds of the sampler, of threads that nobody has, with stacks that never came."""
+    """Writes two rounds of the sampler, with nonexistent threads, and with stacks that were
+    never sent."""
     events = bytearray()
     for thread in 2 * LYING_THREADS:
         stream.n_events += 1
@@ -86,7 +88,7 @@ class Flood(fake_runtime.Runtime):
         self.mode = mode
 
     def flood(self, connection, stream, seconds):
-        """Sends without end, as fast as it is taken."""
+        """Sends without end, as fast as the reader reads."""
         deadline, n_sent = time.monotonic() + seconds, 0
         with contextlib.suppress(OSError):
             while n_sent < MOST and time.monotonic() < deadline:
@@ -116,7 +118,7 @@ class Flood(fake_runtime.Runtime):
                 os._exit(0)
 
     def stop(self, connection, session):
-        """A listing that does not end; a ping does."""
+        """Stops a session: a ping ends; a listing does not end."""
         stopped, stream = self.sessions[session]
         if session == 2 and self.mode in ('session', 'listing'):
             if os.fork() == 0:

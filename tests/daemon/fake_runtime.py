@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""COUNT small processes that behave as .NET runtimes at their diagnostic ports, in a directory: each has
-one method, which computes now and then, and a session reports it.
+"""COUNT small processes that behave as .NET runtimes at their diagnostic ports, in a directory:
+each has one method, which computes now and then; a session reports the method.
 
     fake_runtime.py DIRECTORY COUNT
 
-Prints a line for each: its pid, and the address of its method, in hex.
+Prints a line for each process: its pid, and the address of its method, in hex.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class Stream:
         self.block('EventBlock', metadata, payload, time.monotonic_ns())
 
     def point(self):
-        """Nothing older than now will come."""
+        """Appends a sequence point: no older event follows."""
         self.object('SPBlock', 2, struct.pack('<QIQI', time.monotonic_ns(), 1, os.getpid(),
                                               self.n_events))
 
@@ -89,7 +89,7 @@ class Stream:
 
 
 def method(start, name):
-    """The payload of MethodLoadVerbose_V2 and MethodDCEndVerbose_V2."""
+    """Returns the payload of MethodLoadVerbose_V2 and MethodDCEndVerbose_V2."""
     return (struct.pack('<QQQIII', start + 1, 0, start, len(CODE), 0x06000001, 8 | 3 << 7)
             + text('Fake.Program') + text(name) + text('void  ()') + struct.pack('<HQ', 0, 0))
 
@@ -104,7 +104,7 @@ class Runtime:
         self.code.write(CODE)
         self.start = ctypes.addressof(ctypes.c_char.from_buffer(self.code))
         self.compute = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(self.start)
-        # Id -> (connection, Stream); ids of those that have events, and are no listing.
+        # Id -> (connection, Stream); ids of the sessions with events, which are no listings.
         self.sessions, self.live, self.n = {}, set(), 0
 
     def name(self):
@@ -123,7 +123,7 @@ class Runtime:
         self.reply(connection, struct.pack('<Q', self.n))
         stream = Stream()
         self.sessions[self.n] = connection, stream
-        # The others are listings, which are written when they are stopped.
+        # All other sessions are listings; they are written when they are stopped.
         if text(RUNTIME) in request:
             self.live.add(self.n)
             stream.describe(1, RUNTIME, METHOD_LOAD, 2)
@@ -137,7 +137,7 @@ class Runtime:
             stream.describe(1, RUNTIME + 'Rundown', METHOD_DC_END, 2)
             stream.describe(3, RUNTIME + 'Rundown', DC_END_INIT, 1)
             stream.event(3, struct.pack('<H', 0))
-            # The runtime's own listing has hundreds, some from before the session.
+            # The listing of a real runtime has hundreds of events, some from before the session.
             for i in range(8):
                 stream.event(1, method(self.start + i * len(CODE), f'Of{os.getpid()}_{i}' if i else
                                        self.name()))
@@ -150,7 +150,7 @@ class Runtime:
         del self.sessions[session]
         self.live.discard(session)
         for live in self.live:
-            # A point is read when something follows it.
+            # A reader handles a sequence point only when more data follows.
             self.sessions[live][1].point()
             self.sessions[live][1].point()
             self.send(live)
@@ -175,13 +175,14 @@ class Runtime:
     def run(self):
         while True:
             if select.select([self.listener], [], [], PAUSE)[0]:
-                with contextlib.suppress(OSError):  # the caller may have died
+                with contextlib.suppress(OSError):  # the reader may have exited
                     self.serve(self.listener.accept()[0])
             self.compute(N_LOOPS)
 
 
 def map_runtime(directory):
-    """By this file a process is recognised as one of .NET; it stays mapped."""
+    """Maps a file with the name of the runtime's library, by which clrsym recognises a .NET
+    process; the file stays mapped."""
     library = directory / 'libcoreclr.so'
     library.write_bytes(bytes(4096))
     with open(library, 'rb') as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The build as it is installed: below a directory, and, for root, in its real place as far as the
-test and its children can see. Shared by tests."""
+"""The installed build: below a directory, and, for root, at its real place in a mount namespace.
+Shared by tests."""
 
 import ctypes
 import json
@@ -13,7 +13,7 @@ CLONE_NEWNS = 0x20000
 
 
 def private_mounts():
-    """What is mounted from now on is seen by us and our children only."""
+    """Enters a mount namespace: only this process and its children see later mounts."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) != 0:
         raise OSError(ctypes.get_errno(), 'unshare')
@@ -21,7 +21,7 @@ def private_mounts():
 
 
 class Installed:
-    """`meson install` of the build that has the programs."""
+    """Runs `meson install` for the build of the programs."""
 
     def __init__(self, programs, directory):
         self.root = pathlib.Path(directory) / 'root'
@@ -31,7 +31,8 @@ class Installed:
         values = {option['name']: option['value'] for option in options}
         self.prefix = pathlib.Path(values['prefix'])
         self.libdir = values['libdir']
-        # No build tree to be found in it, and no sanitizer for other people's programs.
+        # The environment must not lead to the build tree, and must not preload a sanitizer into
+        # other programs.
         self.environment = {name: value for name, value in programs.environment.items()
                             if name not in ('BABELTRACE_PLUGIN_PATH', 'LD_LIBRARY_PATH')}
         self.tools = {name: value for name, value in self.environment.items()
@@ -40,7 +41,7 @@ class Installed:
                          '--destdir', self.root], env=self.tools)
         if done.returncode != 0:
             raise RuntimeError(f'meson install: {done.stdout}{done.stderr}')
-        # What was installed, as paths of the real place.
+        # The installed files, as paths of their real places.
         self.files = sorted('/' + str(path.relative_to(self.root))
                             for path in self.root.rglob('*') if not path.is_dir())
 
@@ -53,11 +54,12 @@ class Installed:
         return self.run(command, env={**self.tools, **options.pop('env', {})}, **options)
 
     def staged(self, path):
-        """Where a file of the real place is below the directory."""
+        """Returns the path of an installed file below the directory."""
         return self.root / str(path).lstrip('/')
 
     def lay_over(self):
-        """Makes it look as if it was in its real place. False: that cannot be done here."""
+        """Mounts the installed files at their real places. Returns False if this is not possible
+        here."""
         if os.getuid() != 0 or not self.prefix.is_dir():
             return False
         private_mounts()
@@ -71,5 +73,5 @@ class Installed:
         return True
 
     def program(self, name):
-        """A program in its real place, found by PATH."""
+        """Returns the path of a program at its real place, found by PATH."""
         return shutil.which(name, path=str(self.prefix / 'bin'))

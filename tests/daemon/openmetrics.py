@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenMetrics 1.0, as text: a strict reader of gauges, counters and infos."""
+"""A strict reader of OpenMetrics 1.0 text: gauges, counters and infos."""
 
 import re
 
@@ -21,7 +21,7 @@ def need(condition, why, line):
 
 
 def parse_labels(text, line):
-    """As a sorted tuple of pairs."""
+    """Returns the labels as a sorted tuple of pairs."""
     labels, at = {}, 0
     while at < len(text):
         match = LABEL.match(text, at)
@@ -35,7 +35,7 @@ def parse_labels(text, line):
 
 
 def parse(text):
-    """(sample's name, labels) -> value."""
+    """Returns a dictionary: (name of the sample, labels) -> value."""
     need(text.endswith('# EOF\n'), 'no "# EOF" at the end', text[-80:])
     samples, families, current = {}, set(), None
     for line in text[:-len('# EOF\n')].split('\n')[:-1]:

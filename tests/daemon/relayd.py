@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A stand-in for lttng-relayd, which hands out recorded traces to viewers as if they were a live session:
-in pieces, with mistakes, or damaged. Layouts: src/feed/viewer-wire.h."""
+"""A stand-in for lttng-relayd, which sends recorded traces to viewers as if they were a live
+session: in pieces, with mistakes, or damaged. Layouts: src/feed/viewer-wire.h."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ COMMANDS = {1: 'connect', 2: 'list', 3: 'attach', 4: 'index', 5: 'packet', 6: 'm
 OK, RETRY, HUP, INACTIVE, NO_NEW, ALREADY = 1, 2, 3, 5, 2, 2
 STREAMS_HUP = 4
 NEW_METADATA, NEW_STREAM = 1, 2
-# The head of a packet of lttng-ust, little-endian.
+# The header of a packet of lttng-ust, little-endian.
 MAGIC, AT_CLASS, AT_INSTANCE, AT_BEGIN, AT_SIZE = 0xC1FC1FC1, 20, 24, 32, 56
 HOST, SESSION = 'machine', 'session'
 TIMER_US = 20_000
@@ -29,7 +29,7 @@ class Packet:
     content: int  # bits
     class_id: int
     instance_id: int
-    size: int = 0  # bits, as the index has it
+    size: int = 0  # bits, from the index
 
     def __post_init__(self):
         self.size = self.size or 8 * len(self.data)
@@ -41,12 +41,12 @@ class Stream:
     trace: int
     packets: list
     at: int = 0
-    beacons: int = 0  # that it answers before its first packet
+    beacons: int = 0  # beacons before the first packet
     announced: bool = True
 
 
 def packets_of(path):
-    """The packets of a stream file."""
+    """Returns the packets of a stream file."""
     data, offset = path.read_bytes(), 0
     while offset < len(data):
         magic, = struct.unpack_from('<I', data, offset)
@@ -60,15 +60,16 @@ def packets_of(path):
 
 
 class Relayd:
-    """Listens from __enter__ to __exit__. A subclass changes what is answered."""
+    """Listens from __enter__ to __exit__. Subclasses change the answers."""
 
     def __init__(self, traces, seed=1, pieces=None):
-        """TRACES: directories with a metadata file. PIECES: replies are sent in pieces of up to that."""
+        """TRACES: directories with a metadata file. PIECES: maximum size of the pieces of a
+        reply."""
         self.random = random.Random(seed)
         self.pieces = pieces
         self.metadata, self.streams = {}, {}
         self.has_ended = threading.Event()
-        self.connection = None  # the viewer's
+        self.connection = None  # connection of the viewer
         self.log = []
         for trace, path in enumerate(traces):
             path = pathlib.Path(path)
@@ -102,7 +103,7 @@ class Relayd:
                     self.serve(connection)
 
     def begin(self):
-        """A viewer has come: it is handed everything."""
+        """Moves all streams to their begin for a new viewer."""
         for stream in self.streams.values():
             stream.at = 0
         self.sent = {number: 0 for number in self.metadata}
@@ -131,7 +132,7 @@ class Relayd:
                 reply = reply[n:]
 
     def reply(self, name, payload):
-        """The reply; None: hangs up."""
+        """Returns the reply; None: disconnect."""
         if name == 'metadata':
             return self.get_metadata(struct.unpack('>Q', payload)[0])
         return self.streams_reply(payload) if name == 'streams' else getattr(self, name)(payload)
@@ -185,7 +186,7 @@ class Relayd:
         return struct.pack('>III', OK, len(data), 0) + data
 
     def metadata_piece(self, number):
-        """How much more of it there is."""
+        """Returns the size of the next piece of metadata."""
         return len(self.metadata[number]) - self.sent[number]
 
     def get_metadata(self, number):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A program that exports the name MARK, as those do that have a .NET runtime in themselves; or that
- * only has it as a text. It waits to be killed.
+ * A program that exports the name MARK, like programs with a .NET runtime in their own file; or
+ * that only contains the name as text. It waits for a signal that kills it.
  */
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ int MARK = 1;
 
 int main(void)
 {
-        /* With the name, so that it is in the file either way. */
+        /* The text has the name, so both variants of the file contain it. */
         printf("READY " TEXT(MARK) "\n");
         fflush(stdout);
         for (;;)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who may ask, how many at a time, who sees what, and which process a pid means."""
+"""Access: the users who may ask, the number of connections, the visible processes, and the
+meaning of a pid."""
 
 import contextlib
 import json
@@ -16,12 +17,12 @@ import recorded  # pylint: disable=wrong-import-position
 from test_daemon import NOBODY, Client, wait_for  # pylint: disable=wrong-import-position
 
 OTHER, GROUP = 23456, 4242
-# Beyond what the kernel gives.
+# A pid above the kernel's maximum.
 NO_PID = 1 << 23
 BOOT = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
 
-# Connects, says how many of N connections are served, and answers calls from stdin, a line each,
-# with the first one; "close" closes it.
+# Connects N times, prints how many of the connections are served, and answers calls from stdin, one
+# a line, over the first connection; "close" closes that connection.
 ASKER = '''
 import json, os, socket, sys
 path, n = sys.argv[1], int(sys.argv[2])
@@ -55,13 +56,13 @@ for line in sys.stdin:
 
 
 def plain_environment():
-    """Without a sanitizer: its helper does not find a process whose children get other pids, and
-    waits for ever."""
+    """Returns the environment without a sanitizer, whose helper would wait for ever for a
+    process whose children get other pids."""
     return {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
 
 
 class Asker:
-    """A process of some user and groups, or in other namespaces, that asks."""
+    """A client process of some user and groups, or in other namespaces."""
 
     def __init__(self, daemon, n=1, prefix=(), uid=0, groups=()):
         self.process = subprocess.Popen(
@@ -76,7 +77,7 @@ class Asker:
         return self.process.stdout.readline().strip()
 
     def ask(self, method, **parameters):
-        """The reply, with its error."""
+        """Returns the reply, with its error."""
         return json.loads(self.say(json.dumps({'method': f'org.clrsym.Symbolizer.{method}',
                                                'parameters': parameters})))
 
@@ -85,13 +86,13 @@ class Asker:
                 self.ask('ListProcesses')['parameters']['processes']]
 
     def name(self, pid, **query):
-        """The method that lives at 0x1000 of that pid, or the status."""
+        """Returns the name of the method that lives at 0x1000 in the process, or the status."""
         answer, = self.ask('Resolve', queries=[{'pid': pid, 'addr': '0x1000', **query}])[
             'parameters']['answers']
         return answer.get('method', {}).get('name', answer['status'])
 
     def names(self, pid):
-        """All methods that are listed of that pid."""
+        """Returns the names of all listed methods of the process."""
         return [body['method']['name'] for body in
                 self.ask('ListMethods', pid=pid)['parameters']['methods']]
 
@@ -106,7 +107,7 @@ class Asker:
 
 @contextlib.contextmanager
 def daemon_with_group(programs, directory, *options):
-    """One for which the group clrsym is GROUP, in a mount namespace of its own."""
+    """Starts a daemon for which the group clrsym is GROUP, in a mount namespace of its own."""
     wrapped = recorded.Programs.__new__(recorded.Programs)
     wrapped.__dict__.update(programs.__dict__)
     wrapped.clrsymd = str(pathlib.Path(directory) / 'grouped-clrsymd')
@@ -134,7 +135,7 @@ def pid_ns(pid='self'):
 
 @contextlib.contextmanager
 def sleeper(uid=0, prefix=()):
-    """A process that only is there."""
+    """Starts a process that only sleeps."""
     process = subprocess.Popen([*prefix, 'sleep', '1000'], user=uid, group=uid, extra_groups=[],
                                env=plain_environment())
     try:
@@ -145,7 +146,8 @@ def sleeper(uid=0, prefix=()):
 
 
 def check_users(tap, programs, directory):
-    """Per-UID buffers name the owner of a process, else /proc does; root and the group see all."""
+    """The owner of a process comes from per-UID buffers, else from /proc; root and the group see
+    all processes."""
     own = pid_ns()
     with daemon_with_group(programs, directory) as daemon, \
          sleeper(NOBODY) as theirs, sleeper(OTHER) as others:
@@ -153,10 +155,10 @@ def check_users(tap, programs, directory):
         feeder = feed(daemon,
                       ingest.stream_open(0, 0, b'a' * 16, uid=NOBODY),
                       ingest.stream_open(1, 0, b'b' * 16, uid=OTHER),
-                      # Buffers of processes do not name the owner.
+                      # Per-PID buffers do not give the owner.
                       ingest.stream_open(2, 0, b'c' * 16, scheme=2, pid=theirs, boot=BOOT),
                       ingest.stream_open(3, 0, b'd' * 16, scheme=2, pid=others, boot=BOOT),
-                      # A trace of another machine: its pids are not of this one.
+                      # A trace of another machine: its pids are not pids of this machine.
                       ingest.stream_open(4, 0, b'e' * 16, scheme=2, pid=theirs),
                       ingest.body(10, 0x1000, pid=100, stream=0),
                       ingest.body(10, 0x1000, pid=200, stream=1),
@@ -192,8 +194,8 @@ def check_users(tap, programs, directory):
 
 
 def check_forged(tap, programs, directory):
-    """A traced program writes pid, namespace and time of its events itself: that changes nothing
-    about another user's process, and shows nothing of it."""
+    """A traced program can write any pid, namespace and time into its events: such events change
+    nothing about another user's process, and reveal nothing about it."""
     own = pid_ns()
     with daemon_with_group(programs, directory) as daemon, \
          sleeper(NOBODY) as theirs, sleeper(OTHER) as others:
@@ -203,11 +205,11 @@ def check_forged(tap, programs, directory):
                       ingest.stream_open(0, 0, b'a' * 16, uid=NOBODY, boot=BOOT),
                       ingest.stream_open(1, 0, b'b' * 16, uid=OTHER, boot=BOOT),
                       ingest.stream_open(2, 0, b'c' * 16, scheme=2, pid=theirs, boot=BOOT),
-                      # Before and after the process that it names is known.
+                      # Before and after the daemon knows the named process.
                       ingest.body(now, 0x1000, stream=0, name='Forged', **victim),
                       ingest.body(now, 0x1000, stream=1, name='Main', **victim),
                       ingest.body(now + 1, 0x1000, stream=0, name='Forged', **victim),
-                      # As if from a time before the program was started.
+                      # With times before the start of the program.
                       ingest.body(now + 2, 0x1000, stream=2, name='Forged', **victim))
         late = feed(daemon,
                     ingest.stream_open(0, 0, b'd' * 16, scheme=2, pid=others, boot=BOOT),
@@ -233,7 +235,7 @@ def check_forged(tap, programs, directory):
 
 
 def check_limits(tap, programs, directory):
-    """MaxClients and MaxClientsPerUser, as configured."""
+    """Checks MaxClients and MaxClientsPerUser of the configuration."""
     config = pathlib.Path(directory) / 'limits.conf'
     config.write_text('[Daemon]\nMaxClients=6\nMaxClientsPerUser=3\n', encoding='ascii')
     with recorded.Daemon(programs, directory, '--config', config) as daemon:
@@ -265,7 +267,7 @@ def check_limits(tap, programs, directory):
 
 
 def check_many(tap, programs, directory):
-    """More clients than there are by default, all of them served."""
+    """With more clients than the default limit, all clients are served."""
     config = pathlib.Path(directory) / 'many.conf'
     config.write_text('[Daemon]\nMaxClients=300\nMaxClientsPerUser=100\n', encoding='ascii')
     with recorded.Daemon(programs, directory, '--config', config) as daemon:
@@ -285,7 +287,8 @@ def check_many(tap, programs, directory):
 
 
 def check_idle(tap, programs, directory):
-    """When all places are taken, clients that have nothing to do give way, and root gets in."""
+    """When all places are taken, idle clients are disconnected for new ones, and root gets a
+    place."""
     config = pathlib.Path(directory) / 'idle.conf'
     config.write_text('[Daemon]\nMaxClients=6\nMaxClientsPerUser=3\n', encoding='ascii')
     with recorded.Daemon(programs, directory, '--config', config) as daemon:
@@ -303,7 +306,7 @@ def check_idle(tap, programs, directory):
             client.close()
 
 
-# Forks N children that do nothing, writes their pids, and waits until its input ends.
+# Forks N idle children, prints their pids, and waits until its input ends.
 CROWD = '''
 import os, signal, sys
 pids = []
@@ -318,7 +321,8 @@ for pid in pids:
     os.kill(pid, signal.SIGKILL)
 '''
 
-# Connects N times, and asks what is in the file on each, without reading the replies.
+# Connects N times, sends the contents of the file on each connection, and does not read the
+# replies.
 WAITER = '''
 import socket, sys
 data = open(sys.argv[3], 'rb').read()
@@ -333,7 +337,7 @@ sys.stdin.read()
 
 
 def check_waiting(tap, programs, directory):
-    """Calls that wait for the future, about processes that nobody knows, keep nobody else up."""
+    """Calls that wait for a future time of unknown processes do not delay other clients."""
     n, seconds = 300, 8
     with recorded.Daemon(programs, directory) as daemon, subprocess.Popen(
             ['/usr/bin/python3', '-c', CROWD, str(n)], stdin=subprocess.PIPE,
@@ -364,7 +368,8 @@ def check_waiting(tap, programs, directory):
                 client.reply()
                 slowest = max(slowest, time.monotonic() - begin)
                 time.sleep(0.1)
-            # 8 in 63 s, and 14 s, where all calls are answered again after every commit.
+            # If each commit woke all waiting calls, there were 8 commits in 63 s, and one took 14
+            # s.
             tap.check(n_commits >= 20 and slowest < 1, 'calls that wait keep nobody else up',
                       n_commits, slowest)
             print(f'# {n_commits} commits in {seconds} s, slowest Status {slowest * 1000:.0f} ms')
@@ -375,17 +380,17 @@ def check_waiting(tap, programs, directory):
 
 
 def check_log_limit(tap, programs, directory):
-    """A user whose clients all take too long does not fill the log."""
+    """Clients of one user that all exceed a time limit do not fill the log."""
     with recorded.Daemon(programs, directory) as daemon:
         os.chmod(daemon.directory, 0o755)
         descriptors = pathlib.Path(f'/proc/{daemon.process.pid}/fd')
 
         def n_descriptors():
-            """Two for each client: its socket, and its pidfd."""
+            """Returns the number of descriptors: two for each client, its socket and its pidfd."""
             return len(list(descriptors.iterdir()))
         client = Client(daemon.query)
         client.ask('Status')
-        client.reply()  # all is open by now
+        client.reply()  # all descriptors are open now
         n_before = n_descriptors()
         partial = pathlib.Path(daemon.directory) / 'partial'
         partial.write_bytes(b'{')
@@ -403,8 +408,9 @@ def check_log_limit(tap, programs, directory):
 
 
 def check_gone(tap, programs, directory):
-    """A process that is killed is noticed, with no event that says so; also after a restart, and in
-    a pid namespace of its own. A process that never ran is not there; what runs has a command."""
+    """The daemon notices that a process was killed, without an event that says so; also after a
+    restart, and in another pid namespace. A process that never existed is unknown; a running
+    process has a command."""
     state = pathlib.Path(directory) / 'gone-state'
     inside = subprocess.Popen(['unshare', '-p', '-f', '--kill-child', 'sleep', '601'])
     outside = subprocess.Popen(['sleep', '602'])
@@ -455,20 +461,21 @@ def check_gone(tap, programs, directory):
 
 
 def inner_pid(host_pid):
-    """(namespace, pid) of the innermost level."""
+    """Returns (namespace, pid) of the innermost level."""
     status = pathlib.Path(f'/proc/{host_pid}/status').read_text(encoding='ascii')
     return pid_ns(host_pid), int(status.split('NSpid:')[1].split('\n')[0].split()[-1])
 
 
 def child_of(pid):
-    """The one child of a process, once it is there."""
+    """Waits for the only child of a process, and returns its pid."""
     path = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
     wait_for(lambda: path.read_text(encoding='ascii').split())
     return int(path.read_text(encoding='ascii').split()[0])
 
 
 def check_namespaces(tap, programs, directory):
-    """The same pid in two namespaces; who asks decides which one it is."""
+    """The same pid in two namespaces; the namespace of the client decides which process is
+    meant."""
     own = pid_ns()
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     enter = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
@@ -483,7 +490,7 @@ def check_namespaces(tap, programs, directory):
                       ingest.body(now + 2, 0x1000, 'Elsewhere', pid=inner, pid_ns=7),
                       ingest.body(now + 3, 0x1000, 'Twice', pid=NO_PID, pid_ns=7),
                       ingest.body(now + 4, 0x1000, 'Twice', pid=NO_PID, pid_ns=8))
-        # The asker's shell is the sleeper's neighbour, and sees it under its inner pid.
+        # The client's shell runs beside the sleeper, and sees the sleeper under its inner pid.
         inside = ['nsenter', f'--target={host}', '--pid', '--mount']
         with Asker(daemon) as outer, Asker(daemon, prefix=inside) as neighbour:
             for name, asker, pid, want in (
@@ -515,7 +522,7 @@ def check_namespaces(tap, programs, directory):
 
 
 def check_retention(tap, programs, directory):
-    """What is over goes after a while; what is not stays."""
+    """Exited processes are evicted after a while; running processes stay."""
     config = pathlib.Path(directory) / 'retention.conf'
     config.write_text('[Daemon]\nRetention=1s\n', encoding='ascii')
     own = pid_ns()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd asks the holder of attachments to list a process's code once more after a gap: once in the
-time that is configured, only what it may ask for, and whatever the holder does harms nobody. And of a
-real holder the daemon's user gets that and nothing else."""
+"""After a gap, clrsymd asks the holder of attachments for a new listing of the process: once in
+the configured time, only for processes that it may ask for, and without harm if the holder
+misbehaves. From a real holder, the daemon's user gets only such listings."""
 
 import json
 import os
@@ -36,7 +36,8 @@ def wait_for(condition, seconds=60):
 
 
 class Holder:
-    """Notes each request, and does what ANSWER says: bytes, None for a hang-up, or no reply."""
+    """Records each request and acts on ANSWER: bytes: sends them; None: disconnects; otherwise:
+    no reply."""
 
     SILENCE = object()
 
@@ -58,7 +59,7 @@ class Holder:
                 if self.answer:
                     caller.sendall(self.answer)
             except OSError:
-                pass  # it did not want to hear all of it
+                pass  # the daemon disconnected before the end of the reply
             caller.close()
 
 
@@ -123,7 +124,7 @@ class Scene:
         wait_for(lambda: self.daemon.log().count('was read again') > n)
 
     def counts(self):
-        """The counts of listed, not held and failed; None where nothing is counted."""
+        """Returns the counters listed, not held and failed; None: nothing was counted."""
         with socket.socket(socket.AF_UNIX) as caller:
             caller.settimeout(60)
             caller.connect(str(self.daemon.query))
@@ -141,7 +142,8 @@ class Scene:
 
 
 def settle():
-    """Longer than a change waits to be looked at; what does not come then did not come."""
+    """Waits longer than the daemon delays the handling of a change, so that a request would have
+    come."""
     time.sleep(2)
 
 
@@ -252,7 +254,7 @@ def check_hostile(tap, scene):
 
 
 def ask(control, uid, **request):
-    """As that user."""
+    """Asks the holder as the user UID."""
     code = ('import os, socket, sys; os.setgroups([]); os.setgid(int(sys.argv[2]));'
             'os.setuid(int(sys.argv[2])); s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);'
             's.sendall(sys.argv[3].encode() + b"\\n"); print(s.makefile().readline())')
@@ -263,7 +265,7 @@ def ask(control, uid, **request):
 
 
 def check_user(tap, scene, program):
-    """Root's holder, and a process of root's that is not attached: it must stay so."""
+    """Root's holder, and an unattached process of root: the process must stay unattached."""
     if os.geteuid() != 0:
         tap.skip("the daemon's user asks a real holder", 'needs root')
         return

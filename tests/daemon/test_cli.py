@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""clrsym as a program: its input, its output, its exit codes, and where it looks for a daemon."""
+"""clrsym as a program: its input, its output, its exit codes, and its search for a daemon."""
 
 import json
 import os
@@ -21,14 +21,14 @@ from traceserver import wait_for  # pylint: disable=wrong-import-position
 
 NO_DAEMON = ('clrsym: no daemon at {}: systemctl start clrsymd.socket, or use --trace DIR\n')
 NS = 10**9
-# Runs a program in a mount namespace with an empty /run: the system may have a daemon.
+# Runs a program in a mount namespace with an empty /run, because the system may have a daemon.
 WITHOUT_RUN = ['unshare', '--mount', *([] if os.getuid() == 0 else ['--map-root-user']),
                'sh', '-c', 'mount -t tmpfs -o mode=755 tmpfs /run && exec "$@"', 'sh']
 
 
 def history(daemon):
-    """One process from its start: A, over which C is loaded, B since 20 s, names that are not for
-    terminals, and D and E, one after the other at one address, and gone."""
+    """Feeds one process from its start: A, over which C is loaded, B since 20 s, names with
+    control characters, and D and E, one after the other at one address, both unloaded."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),
                 ingest.load(10 * NS, 0x1000, 'A'),
@@ -52,7 +52,7 @@ class Cli:
 
 
 TEXT_ROWS = [
-    # line, what is answered
+    # input line, output
     ('100 0x2000', '0x2000 N.T.B()+0x0 [QuickJitted]'),
     ('100 2004', '0x2004 N.T.B()+0x4 [QuickJitted]'),
     ('100 0x2004 25.0', '0x2004 N.T.B()+0x4 [QuickJitted]'),
@@ -142,7 +142,7 @@ def check_options(tap, cli):
     start = time.monotonic()
     done = cli.run('resolve', '-p', '100', '-t', '99.0', '--wait=1', '0x2000')
     tap.check(0.9 < time.monotonic() - start < 10, '--wait=1 waits for a second')
-    # The address is not a value of --wait.
+    # --wait takes no value here, so 0x2000 is an address.
     done = cli.run('resolve', '-p', '100', '--wait', '0x2000')
     tap.equal(done.stdout, '0x2000 N.T.B()+0x0 [QuickJitted]\n', '--wait takes no word of its own')
 
@@ -173,7 +173,7 @@ def check_json(tap, cli):
 
 
 def check_many(tap, cli):
-    """Far more than one call takes; the order stays, invalid lines among them."""
+    """Many more lines than fit into one call; the order stays, with invalid lines among them."""
     lines, want = [], []
     for i in range(20000):
         if i % 7 == 3:
@@ -190,7 +190,7 @@ def check_many(tap, cli):
 
 
 def read_line(stream, seconds=20):
-    """A line, or its part that is there after that time. The stream is unbuffered."""
+    """Returns a line, or the part of it that arrived within SECONDS. The stream is unbuffered."""
     line = b''
     while not line.endswith(b'\n') and select.select([stream], [], [], seconds)[0]:
         data = os.read(stream.fileno(), 1)
@@ -201,7 +201,8 @@ def read_line(stream, seconds=20):
 
 
 def check_interactive(tap, cli):
-    """Each line is answered before the next one is written; half a line is waited for."""
+    """clrsym answers each line before the next line is written, and waits for the rest of half a
+    line."""
     with subprocess.Popen([cli.programs.clrsym, 'resolve', '--socket', cli.daemon.query], bufsize=0,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         got = []
@@ -218,7 +219,7 @@ def check_interactive(tap, cli):
 
 
 def check_restart(tap, programs, directory):
-    """A daemon that is restarted is asked again, in the middle of the input."""
+    """When the daemon restarts in the middle of the input, clrsym reconnects."""
     daemon = recorded.Daemon(programs, directory)
     with daemon:
         history(daemon)
@@ -237,7 +238,7 @@ def check_restart(tap, programs, directory):
 
 
 def check_output(tap, cli):
-    """A reader that goes away is not an error; a full disk is."""
+    """A closed reader is not an error; a full disk is an error."""
     with subprocess.Popen([cli.programs.clrsym, 'resolve', '-p', '100', '--socket',
                            cli.daemon.query], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as program:
@@ -319,14 +320,14 @@ def check_no_daemon(tap, programs, directory):
 
 
 def answering(path, reply):
-    """A server that answers the first call with those bytes, hangs up, and is gone."""
+    """Starts a server that answers the first call with REPLY, disconnects, and exits."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(1)
 
     def serve():
         callers = [listener]
-        # A connection for calls, and perhaps one for batches.
+        # A connection for calls, and possibly one for batches.
         while (ready := select.select(callers, [], [])[0][0]) is listener:
             callers.append(listener.accept()[0])
         os.unlink(path)
@@ -340,7 +341,7 @@ def answering(path, reply):
 
 
 def check_odd_daemon(tap, programs, directory):
-    """The program that answers there is not clrsymd, or it stops in the middle."""
+    """The program behind the socket is not clrsymd, or it stops within a reply."""
     for i, (name, reply) in enumerate((
             ('hangs up', b''), ('hangs up in the reply', b'{"parameters":{"answers":['),
             ('says something else', b'220 mail.example ESMTP\r\n\0'),
@@ -361,7 +362,7 @@ def check_odd_daemon(tap, programs, directory):
 
 
 def check_search(tap, programs, daemon, directory):
-    """--socket, then $CLRSYM_SOCKET, then $XDG_RUNTIME_DIR, then the system's."""
+    """Checks the search order: --socket, $CLRSYM_SOCKET, $XDG_RUNTIME_DIR, the system's socket."""
     runtime = pathlib.Path(directory) / 'runtime'
     (runtime / 'clrsym').mkdir(parents=True)
     os.symlink(daemon.query, runtime / 'clrsym' / 'query')
@@ -388,7 +389,7 @@ def check_search(tap, programs, daemon, directory):
 
 
 def check_ordinary_user(tap, programs, directory):
-    """A daemon without options and privileges listens where clients of its user look."""
+    """A daemon without options and privileges listens at the path that clients of its user try."""
     user = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.getuid() == 0 else {}
     base = {name: value for name, value in programs.environment.items()
             if name not in ('XDG_RUNTIME_DIR', 'CLRSYM_SOCKET', 'STATE_DIRECTORY')}
@@ -417,7 +418,8 @@ def check_ordinary_user(tap, programs, directory):
 
 
 def check_trace(tap, programs, directory):
-    """What --trace needs, and what is left afterwards. (Its answers: tests/traces.)"""
+    """Checks the requirements of --trace, and that it leaves no files. (tests/traces checks the
+    answers.)"""
     trace = recorded.unpack(directory, ['hello'])['hello']
     temporary = pathlib.Path(directory) / 'a "temporary\\ place'
     temporary.mkdir()
@@ -449,7 +451,7 @@ def check_trace(tap, programs, directory):
     tap.equal((done.returncode, done.stderr),
               (1, f'clrsym: {trace}: clrsymd died of signal 9 (Killed)\n'), 'one that dies')
 
-    # Killed while the trace is read: what reads it goes too.
+    # If clrsym is killed while it reads the trace, the reading process ends, too.
     slow, pid_file = pathlib.Path(directory) / 'slow', pathlib.Path(directory) / 'pid'
     slow.write_text(f'#!/bin/sh\necho $$ >"{pid_file}"\n(sleep 1; kill -CONT $$) >/dev/null 2>&1 &\n'
                     f'kill -STOP $$\nexec "{programs.clrsymd}" "$@"\n', encoding='ascii')
@@ -470,7 +472,7 @@ def check_trace(tap, programs, directory):
 
 
 def check_stubs(tap, programs, directory):
-    """IL stubs, by what they are made for, in all styles."""
+    """IL stubs are shown with their targets, in all styles."""
     with recorded.Daemon(programs, directory) as daemon:
         feeder = ingest.Feeder(daemon.ingest)
         feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),

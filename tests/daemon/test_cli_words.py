@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The words of clrsym: what its help shows, its manual explains and bash completes are the same."""
+"""Checks that the help of clrsym, its manual and its bash completion have the same verbs and
+options."""
 
 import os
 import pathlib
@@ -18,7 +19,7 @@ MANUALS = ROOT / 'man'
 ASKING = ('resolve', 'ps', 'methods', 'history', 'versions', 'modules', 'assemblies', 'perfmap',
           'jit', 'status', 'metrics')
 NS = 10**9
-# What bash does when TAB is pressed after these words.
+# Prints the completions that bash offers after these words.
 PRESS_TAB = '''
 source "$1"
 shift
@@ -32,7 +33,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 class Help:
-    """The verbs that --help shows, and the options of each, by its own --help."""
+    """The verbs from --help, and the options of each verb from its own --help."""
 
     def __init__(self, programs):
         def text(*words):
@@ -47,12 +48,12 @@ class Help:
 
 
 def plain(text):
-    """A manual's text without its fonts."""
+    """Returns the text of a manual page without its font changes."""
     return re.sub(r'\\f.', '', text).replace('\\-', '-')
 
 
 class Manual:
-    """Sections of a page, and the options that it explains."""
+    """The sections of a manual page, and the options that it explains."""
 
     def __init__(self, page):
         text = plain((MANUALS / page).read_text(encoding='utf-8'))
@@ -64,7 +65,7 @@ class Manual:
 
 
 def check_manual(tap, help_):
-    """clrsym(1) has each verb, and its options, or says which page has them."""
+    """clrsym(1) has each verb, and explains its options or names the page that does."""
     main = Manual('clrsym.1')
     synopsis = re.findall(r'^clrsym (-*[a-z]+)', main.sections['SYNOPSIS'], re.MULTILINE)
     tap.equal(list(dict.fromkeys(synopsis)), help_.verbs, 'manual: synopsis of each verb')
@@ -72,7 +73,7 @@ def check_manual(tap, help_):
                          re.MULTILINE | re.DOTALL)
     tap.equal([verb for verb, _ in entries], help_.verbs,
               'manual: each verb is explained, in that order')
-    # Options that several verbs have are explained in clrsym(1), others in the page of the verb.
+    # clrsym(1) explains options of several verbs; the page of a verb explains its own options.
     lacking = {}
     for verb, text in entries:
         page = re.search(r'see\n\.BR (clrsym-[a-z]+) \(1\)', text)
@@ -82,7 +83,7 @@ def check_manual(tap, help_):
         if page and page[1] == f'clrsym-{verb}' and verb not in ('attach', 'feed', 'session'):
             tap.equal(sorted(Manual(f'{page[1]}.1').options - own), [], f'manual: no other options of {verb}')
     tap.equal(sorted(main.options - set().union(*lacking.values())), [], 'manual: no other options')
-    # "(resolve, methods) ..." says whose option it is.
+    # "(resolve, methods) ..." names the verbs of an option.
     for option, whose in re.findall(r'^\.TP\n(?:\.B )?(?:-., )?(--[a-z-]+).*\n\(([a-z, ]+)\)',
                                     main.sections['OPTIONS'], re.MULTILINE):
         tap.equal(sorted(whose.split(', ')), sorted(verb for verb in lacking if option in lacking[verb]),
@@ -94,13 +95,13 @@ def check_manual(tap, help_):
               'manual: examples')
 
 
-# Misspelt -> what was meant; none.
+# Misspelt verb -> suggestion; None: no suggestion.
 MISSPELT = {'reslove': 'resolve', 'recrod': 'record', 'repotr': 'report', 'hlep': 'help', 'snapshoot': 'snapshot',
             'metods': 'methods', 'xyzzy': None, 'q': None, 'r' * 100: None}
 
 
 def check_verbs(tap, programs, help_):
-    """What `clrsym help` shows, old spellings, and words that are no verbs."""
+    """Checks the verbs of `clrsym help`, old spellings, and words that are no verbs."""
     def run(*words):
         return programs.run([programs.clrsym, *words])
 
@@ -115,7 +116,7 @@ def check_verbs(tap, programs, help_):
         tap.check(done.returncode == 0 and done.stdout.startswith(f'Usage: clrsym {old} ') and old not in help_.verbs,
                   f'the old spelling {old}', done.stderr)
     tap.equal(run('session', 'fix', '--help').returncode, 0, 'the old spelling session fix')
-    # Refused by the same check as the new spelling: they are read.
+    # Old and new spelling have the same error, so the old one is read.
     for words, old, reason in ((['methods', '--at', '5'], '--all', 'give --at or --unloaded, not both'),
                                (['attach', '1', '--list'], '--list=never', 'exactly one of PID'),
                                (['feed', '/nowhere'], '--socket=/nowhere', 'clrsym import'),
@@ -176,7 +177,7 @@ def check_completion(tap, bash, help_, programs):
                                 ('perf', '--style', 1),
                                 ('perf', '--names', 1), ('env', '--format', 0)):
         words = bash.complete(verb, option, '')
-        # A good word is accepted; then it fails without a daemon, if it needs one.
+        # A valid command is accepted; afterwards it may fail because there is no daemon.
         refused = [word for word in [*words, 'nonsense'] if
                    programs.run([programs.clrsym, verb, option, word],
                                 env={**programs.environment, 'CLRSYM_SOCKET': '/nowhere'})

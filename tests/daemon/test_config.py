@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd's configuration: where it is read, what goes before it, what the manual says of it."""
+"""clrsymd's configuration: the files, the priority of their settings, and their description in
+the manual."""
 
 import json
 import os
@@ -80,7 +81,7 @@ def check_default(tap, programs, directory):
 
 
 def check_manual(tap, programs, directory):
-    """What the manual says about each key is what the program does."""
+    """The defaults and limits in the manual are those of the program."""
     text = MANUAL.read_text(encoding='utf-8')
     entries = re.findall(r'^\\fB(\w+)=\\fI(\w+)\\fR\n(.*?)(?=^\.(?:TP|SH))', text, re.M | re.S)
     tap.check(len(entries) >= 7, 'the manual has the keys', entries)
@@ -88,7 +89,8 @@ def check_manual(tap, programs, directory):
 
     def load(key, value):
         config.write_text(f'[Daemon]\n{key}={value}\n', encoding='utf-8')
-        # Where the socket cannot be, it ends with status 1: after the configuration was read.
+        # With an impossible socket path, clrsymd ends with status 1 after it has read the
+        # configuration.
         return programs.run([programs.clrsymd, '--config', config, '--ingest', '/proc/x/ingest',
                              '--query', '/proc/x/query'], timeout=20)
     for key, kind, body in entries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd as a service: its sockets, its start and end, and peers that mean no good."""
+"""clrsymd as a service: its sockets, its start and end, and hostile peers."""
 
 import collections
 import errno
@@ -21,7 +21,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 INTERFACE = 'org.clrsym.Symbolizer'
 NOBODY = 65534
-# The daemon's promises.
+# Limits that the manual documents.
 CALL_LIMIT = 1 << 20
 TIMEOUT = 5
 CLIENTS, CLIENTS_A_USER, FEEDERS = 64, 16, 1280
@@ -34,7 +34,7 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         self.socket.connect(str(path))
-        # Whole replies that were not asked for yet, and what came after them.
+        # Complete replies that no test has taken yet, and the incomplete rest.
         self.replies, self.input = collections.deque(), b''
 
     def send(self, data):
@@ -45,7 +45,7 @@ class Client:
                               'parameters': parameters}).encode() + b'\0')
 
     def reply(self):
-        """The next reply, None at the end."""
+        """Returns the next reply, None at the end."""
         if self.replies:
             return json.loads(self.replies.popleft())
         parts = [self.input]
@@ -82,7 +82,7 @@ def answers(daemon, *addresses):
 
 
 def wait_for(condition, seconds=20):
-    """True as soon as it holds; False if it does not."""
+    """Returns True as soon as CONDITION is true; False after SECONDS."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -96,7 +96,7 @@ def statuses(daemon, *addresses):
 
 
 def feed(daemon, *frames):
-    """A whole conversation, acknowledged."""
+    """Sends a whole conversation, and waits for the acknowledgement."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(), *frames, ingest.commit())
     feeder.receive_until(ingest.COMMITTED)
@@ -118,7 +118,8 @@ def n_descriptors(pid):
 
 
 def settled_descriptors(pid):
-    """How many it has once those that left are gone: unchanged for a while."""
+    """Returns the number of descriptors once it has not changed for a while, because connections
+    close later."""
     seen = []
     while len(seen) < 10 or len(set(seen[-10:])) > 1:
         seen.append(n_descriptors(pid))
@@ -134,7 +135,8 @@ def check_modes(tap, daemon):
 
 
 def check_garbage(tap, daemon):
-    """On both sockets; each is answered with an error, and nobody else notices."""
+    """Garbage on both sockets: the daemon answers each client with an error, and other clients
+    notice nothing."""
     good = Client(daemon.query)
     for name, data in (('zeros', bytes(64)), ('text', b'GET / HTTP/1.1\r\n\r\n\0'),
                        ('noise', bytes(range(256)) * 20 + b'\0'),
@@ -150,7 +152,7 @@ def check_garbage(tap, daemon):
         feeder.send(data)
         feeder.socket.shutdown(socket.SHUT_WR)
         got = feeder.receive()
-        # What is shorter than a message can only be waited out.
+        # If the garbage is shorter than a message, only the timeout ends the connection.
         tap.check(got is None and len(data) < 8 or got and got[0] == ingest.ERROR and
                   feeder.receive() is None, f'ingest garbage: {name}', got)
         feeder.close()
@@ -174,7 +176,7 @@ def check_oversize(tap, daemon):
         except ConnectionResetError:
             closed = True
         tap.check(closed, 'and hung up')
-        # The client keeps its end open: the daemon's must be gone all the same.
+        # The client keeps its end open, but the daemon must close its own.
         tap.check(wait_for(lambda: n_descriptors(daemon.process.pid) == before),
                   'its place is free again', before, n_descriptors(daemon.process.pid))
         client.close()
@@ -192,7 +194,8 @@ def check_oversize(tap, daemon):
 
 
 def check_partial(tap, daemon):
-    """Half a call: five seconds, however slowly its bytes drip. Not so a client that only waits."""
+    """A partial call has five seconds, however slowly its bytes arrive. A client that only waits
+    has no limit."""
     idle = Client(daemon.query)
     tap.check(idle.is_open(), 'a client that will be idle is served')
     half, drip = Client(daemon.query), Client(daemon.query)
@@ -226,7 +229,8 @@ def check_partial(tap, daemon):
 
 
 def check_slow_reader(tap, daemon):
-    """One that asks and asks but does not read: held back, then ended; memory stays bounded."""
+    """A client that calls without reading replies: the daemon stops reading, then disconnects;
+    memory is bounded."""
     pid, before = daemon.process.pid, rss_mib(daemon.process.pid)
     client = Client(daemon.query, timeout=0.5)
     call = json.dumps({'method': f'{INTERFACE}.Resolve', 'parameters':
@@ -249,7 +253,8 @@ def check_slow_reader(tap, daemon):
 
 
 def check_half_close(tap, daemon):
-    """All calls sent, then the sending side closed, as `nc -N` does: every reply still comes."""
+    """The client sends all calls and shuts down its sending side, as `nc -N` does: all replies
+    arrive."""
     client = Client(daemon.query)
     for _ in range(50):
         client.ask('Resolve', queries=[{'pid': 100, 'addr': '0x1000'}] * 100)
@@ -262,7 +267,7 @@ def check_half_close(tap, daemon):
 
 
 def check_gone_while_waiting(tap, daemon):
-    """A client that asked the daemon to wait for a day, and went away, leaves no trace."""
+    """A client that disconnects during a wait of one day leaves no descriptor behind."""
     before = settled_descriptors(daemon.process.pid)
     for _ in range(5):
         client = Client(daemon.query)
@@ -275,7 +280,7 @@ def check_gone_while_waiting(tap, daemon):
 
 
 def check_wait(tap, daemon):
-    """An answer is held until its time is in, or its wait is over."""
+    """The daemon holds an answer until its time has arrived, or its wait is over."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(stream_id=5, uuid=b'fedcba9876543210'),
                 ingest.load(10**9, 0x5000, pid=500), ingest.progress(2 * 10**9), ingest.commit())
@@ -306,7 +311,7 @@ def check_wait(tap, daemon):
 
 
 def check_flood(tap, programs, directory):
-    """As many connections as one user can open; another one's place stays free."""
+    """One user opens as many connections as possible; another user still gets a place."""
     with recorded.Daemon(programs, directory) as daemon:
         os.chmod(daemon.directory, 0o755)
         code = ('import socket, sys, time\n'
@@ -362,7 +367,8 @@ def check_flood(tap, programs, directory):
 
 
 def check_descriptors(tap, programs, directory):
-    """Out of descriptors: no spin, and service again once there are some."""
+    """Without free descriptors the daemon does not spin, and it serves again once there are
+    some."""
     limited = recorded.Programs.__new__(recorded.Programs)
     limited.__dict__.update(programs.__dict__)
     limited.clrsymd = str(pathlib.Path(directory) / 'limited-clrsymd')
@@ -388,7 +394,7 @@ def check_descriptors(tap, programs, directory):
 
 
 def check_users(tap, programs, directory):
-    """A user sees the processes of that user's buffers, root sees all."""
+    """A user sees the processes of the user's own buffers; root sees all."""
     if os.getuid() != 0:
         tap.skip('who sees what', 'needs root')
         return
@@ -424,7 +430,7 @@ def check_users(tap, programs, directory):
 
 
 def check_killed_feeder(tap, daemon):
-    """Gone in the middle of a batch: nothing of the batch is known, all before it is."""
+    """A feeder vanishes within a batch: the daemon drops this batch, and keeps all earlier ones."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(stream_id=9), ingest.load(100, 0x9000),
                 ingest.commit())
@@ -448,7 +454,7 @@ def check_killed_feeder(tap, daemon):
 
 
 def check_deaf_feeder(tap, daemon):
-    """A feeder that commits again and again but never reads the replies."""
+    """A feeder commits repeatedly but never reads the replies."""
     feeder = ingest.Feeder(daemon.ingest, timeout=2)
     feeder.send(ingest.hello())
     data, n_sent, held = ingest.commit() * 8192, 0, False
@@ -464,12 +470,12 @@ def check_deaf_feeder(tap, daemon):
 
 
 def run_daemon(programs, *arguments, **options):
-    """One that is expected to fail."""
+    """Runs a daemon that is expected to fail."""
     return programs.run([programs.clrsymd, *arguments], **{'timeout': 20, **options})
 
 
 def check_second(tap, programs, daemon):
-    """On the same path: refused, and the first one stays."""
+    """A second daemon on the same path fails, and the first one stays."""
     for ingest_path, query_path, path in (
             (daemon.ingest, daemon.directory / 'other', daemon.ingest),
             (daemon.directory / 'other', daemon.query, daemon.query)):
@@ -506,7 +512,7 @@ def check_paths(tap, programs, directory):
 
 
 def check_stale(tap, programs, directory):
-    """A socket file that a killed daemon left is replaced."""
+    """A daemon replaces the socket file of a killed daemon."""
     with recorded.Daemon(programs, directory) as daemon:
         daemon.process.kill()
         daemon.process.wait()
@@ -528,7 +534,7 @@ def check_stale(tap, programs, directory):
 
 
 def check_start(tap, programs, directory):
-    """Who waits for the socket file may call as soon as it is there."""
+    """As soon as the socket file exists, a client can call."""
     root, seen = pathlib.Path(directory) / 'start', set()
     for number in range(40):
         paths = root / f'ingest-{number}', root / f'query-{number}'
@@ -548,7 +554,7 @@ def check_start(tap, programs, directory):
 
 
 def check_end(tap, programs, directory):
-    """SIGTERM and SIGINT: what was asked is answered, and the end is clean."""
+    """SIGTERM and SIGINT: the daemon answers the pending calls, and exits with status 0."""
     for number in (signal.SIGTERM, signal.SIGINT):
         with recorded.Daemon(programs, directory) as daemon:
             feed(daemon, ingest.load(10, 0x1000))
@@ -585,7 +591,7 @@ def listening(path):
 
 
 def activated(programs, descriptors, environment):
-    """Starts clrsymd with those descriptors from 3 on, as systemd does. LISTEN_PID is its own."""
+    """Starts clrsymd with the descriptors from 3 on, as systemd does. LISTEN_PID is its own pid."""
     code = ('import os, sys\n'
             'fds = [int(fd) for fd in sys.argv[2].split(",")]\n'
             'high = [os.dup2(fd, 100 + i, inheritable=False) for i, fd in enumerate(fds)]\n'
@@ -601,12 +607,13 @@ def activated(programs, descriptors, environment):
 
 
 def check_handed_over(tap, programs, directory):
-    """Sockets from the service manager: used by their names, and left there at the end."""
+    """Sockets from the service manager: the daemon uses them by their names, and leaves the
+    files there."""
     root = pathlib.Path(directory) / 'handed-over'
     root.mkdir()
     query, feeding = listening(root / 'q'), listening(root / 'i')
     early = Client(root / 'q')
-    early.ask('Status')  # before there is a daemon
+    early.ask('Status')  # before the daemon starts
     environment = {'LISTEN_FDNAMES': 'query:ingest', 'INGEST': str(root / 'own-ingest'),
                    'QUERY': str(root / 'own-query')}
     daemon = activated(programs, [query.fileno(), feeding.fileno()], environment)
@@ -644,7 +651,7 @@ def check_handed_over(tap, programs, directory):
 
 
 def check_notify(tap, programs, directory):
-    """READY=1 when the sockets are there, STOPPING=1 at the end, in that order."""
+    """READY=1 when the sockets exist, STOPPING=1 at the end, in this order."""
     for name in (str(pathlib.Path(directory) / 'notify'), f'\0clrsym-test-{os.getpid()}'):
         kind = 'abstract' if name[0] == '\0' else 'file'
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

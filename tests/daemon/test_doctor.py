@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym doctor`: each problem that it checks for, caused on purpose. Processes that look like .NET
-ones in /proc stand in for them; where it prints a command that fixes the problem, that is run.
+"""`clrsym doctor`: each of its problems, caused on purpose. Stand-ins that look like .NET processes
+in /proc take the place of .NET processes; if doctor prints a command as a fix, the test runs the
+command.
 
 test_doctor.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN COMPILED SINGLE_FILE TEXT
 """
@@ -28,13 +29,13 @@ import recorded  # pylint: disable=wrong-import-position
 from examine import Doctor, fake, hidden, libraries  # pylint: disable=wrong-import-position
 
 NOBODY = 65534
-# The checks of a process.
+# The checks of one process.
 OF_PROCESS = ('process', 'runtime', 'library', 'provider', 'registered', 'port', 'events-on',
               'clock', 'tracked')
 EVENTS = ['DotNETRuntime:' + event for event in live.RUNTIME_EVENTS] + [
     'DotNETRuntimeRundown:*', 'DotNETRuntimePrivate:JittedMethodRichDebugInfo']
 
-# What this machine may lack: no release after Debian 11 has the library.
+# Problems of this machine: no release after Debian 11 has the library.
 LACKING = [] if libraries('liblttng-ust.so.0') else ['library']
 
 
@@ -49,14 +50,14 @@ def touch(path, content=b'x'):
 
 
 def library(path, kind=None):
-    """The header of a library like those here; or of another KIND, 1 for 32 bits."""
+    """Writes the header of a library for this machine; KIND 1: a 32-bit library."""
     header = bytearray(pathlib.Path('/proc/self/exe').read_bytes()[:64])
     header[4] = kind or header[4]
     return touch(path, header)
 
 
 def runtime(directory, wants='liblttng-ust.so.0'):
-    """The files of a runtime: (libcoreclr.so, its provider)."""
+    """Writes the files of a runtime. Returns (libcoreclr.so, its provider)."""
     return (library(directory / 'shared' / 'libcoreclr.so'),
             touch(directory / 'shared' / 'libcoreclrtraceptprovider.so',
                   f'...\0{wants}\0libc...'.encode()))
@@ -99,7 +100,7 @@ def test_babeltrace(tap, doctor):
 
 
 class Answerer(threading.Thread):
-    """Listens instead of the daemon, answers every call with ANSWER, and calls BEFORE that."""
+    """Listens instead of the daemon, calls BEFORE, and answers every call with ANSWER."""
 
     def __init__(self, path, answer, before=lambda: None):
         super().__init__(daemon=True)
@@ -176,7 +177,7 @@ def test_users(tap, doctor):
 
 
 def test_hostile(tap, doctor):
-    """Processes that show misleading things, and one that ends meanwhile."""
+    """Processes with misleading names and files, and a process that ends during the check."""
     files = doctor.directory / 'hostile'
     coreclr, provider = runtime(files)
     with fake(touch(files / 'libcoreclr.so.old'), touch(files / 'libcoreclr.so' / 'libx.so'),
@@ -240,7 +241,7 @@ def test_runtimes(tap, doctor, stand_ins):
 
 
 def test_library(tap, doctor):
-    """In the root directory of the process, whatever is in ours."""
+    """Libraries are searched in the root directory of the process, not in ours."""
     root = doctor.directory / 'root'
     coreclr, _ = runtime(root / 'usr' / 'share')
     usual = root / 'usr' / 'lib' / 'x86_64-linux-gnu'
@@ -293,7 +294,7 @@ def test_library(tap, doctor):
 
 
 def test_musl(tap, doctor):
-    """Alpine has no package with the old library. With an open port the library is not needed."""
+    """Alpine has no package of the old library. With an open port, the library is not needed."""
     files = doctor.directory / 'musl'
     loader = touch(files / 'ld-musl-x86_64.so.1')
     for name, wants, mend in (('a', 'liblttng-ust.so.0', 'clrsym attach'),
@@ -302,7 +303,7 @@ def test_musl(tap, doctor):
         coreclr, _ = runtime(root / 'app', wants=wants)
         tmp = root / 'tmp'
         tmp.mkdir()
-        # The path of the directory is the same from outside and from inside.
+        # The path of the directory is the same outside and inside.
         inside = root / str(tmp)[1:]
         inside.parent.mkdir(parents=True)
         inside.symlink_to('/tmp')
@@ -445,7 +446,7 @@ def test_session(tap, doctor, emitter):
 
 
 def test_tracked(tap, doctor):
-    """A session for some processes only."""
+    """A session that tracks only some processes."""
     coreclr, provider = runtime(doctor.directory / 'tracked')
     with fake(coreclr, provider) as pid, fake(coreclr, provider) as other:
         doctor.run_mend({'fix': f'clrsym session start --name some --track {other} '
@@ -457,7 +458,7 @@ def test_tracked(tap, doctor):
 
 
 def test_odd_name(tap, doctor, lttng):
-    """The fix of a session's problem is a command for a shell."""
+    """The fix for a session is a shell command, so odd names must be quoted."""
     name = "it's $(odd)"
     lttng('create', name, f'--output={doctor.directory / "odd-trace"}')
     lttng('enable-channel', '-u', '-s', name, 'one')
@@ -473,7 +474,7 @@ def test_odd_name(tap, doctor, lttng):
 
 
 def test_own_daemon(tap, doctor):
-    """A session daemon of a user, and root's, which that user may not use."""
+    """A user's own session daemon, and root's, which the user may not use."""
     home = pathlib.Path('/run/home')
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym resolve --filter`: names for addresses, and all else as it was, byte by byte."""
+"""`clrsym resolve --filter`: replaces addresses by names, and leaves all other bytes as they
+are."""
 
 import os
 import pathlib
@@ -32,7 +33,7 @@ def history():
 
 
 CASES = [
-    # in, out
+    # input, output
     (b'', b''),
     (b'0x7ff36eaa1c70', b'N.T.High(int)+0x0'),
     (b'at 7ff36eaa1c74\n', b'at N.T.High(int)+0x4\n'),
@@ -57,9 +58,9 @@ CASES = [
     (b'0x60000004', f'N.T.{LONG}()+0x4'.encode()),
     (b'a' * 300000 + b' 12345678', b'a' * 300000 + b' N.T.Low()+0x0'),
     (b'1' * 300000, b'1' * 300000),
-    # Two lives, both over: none is claimed.
+    # Two unloaded bodies: the filter gives no name.
     (b'0x9000', b'0x9000'),
-    # One life, over: that it was that one is assumed.
+    # One unloaded body: the filter assumes this body.
     (b'0x9010', b'N.T.New()+0x10~'),
 ]
 
@@ -98,7 +99,8 @@ def check_cases(tap, filter_):
 
 
 def named(data):
-    """What the filter makes of DATA, by another way: of addresses of the body Low alone."""
+    """Returns the expected output for DATA, computed differently; only for addresses of the body
+    Low."""
     def name(match):
         word = match[0]
         digits = word[2:] if word[:2] in (b'0x', b'0X') else word if len(word) >= 8 else b''
@@ -110,7 +112,7 @@ def named(data):
 
 
 def check_garbage(tap, filter_):
-    """Megabytes of bytes of any kind, with addresses at random places in them."""
+    """Megabytes of random bytes, with addresses at random places."""
     generator = random.Random(20)
     for seed, alphabet in ((1, bytes(range(256))), (2, b' \n'), (3, b'0123456789abcdefx \n'),
                            (4, bytes(range(128, 256)) + b' ')):
@@ -141,7 +143,7 @@ def read_some(stream, seconds):
 
 
 def check_interactive(tap, filter_):
-    """What is there is named at once; half a word is waited for."""
+    """Complete words are named at once; the filter waits for the rest of half a word."""
     with filter_.start('-p', '100') as program:
         for data, want in ((b'one 12345678 two\n', b'one N.T.Low()+0x0 two\n'),
                            (b'again 0x200\n', b'again N.T.Lowest()+0x0\n')):
@@ -175,7 +177,7 @@ def check_several(tap, programs, filter_, feeder):
     tap.check(done.returncode == 1 and b'No space left' in done.stderr, 'on a full disk', done)
 
 
-# Prints addresses of functions of the C library, and of a byte that is no code.
+# Prints addresses of functions of the C library, and an address that is not code.
 NATIVE = '''
 import ctypes, sys
 names = ['qsort', 'printf', 'strtoul']
@@ -184,12 +186,12 @@ for name in names:
 print(hex(ctypes.addressof(ctypes.create_string_buffer(8))), flush=True)
 sys.stdin.read()
 '''
-# What bpftrace prints of a stack, by its modes: the default one, and perf.
+# Formats of a stack in bpftrace: the default mode, and perf mode.
 STACKS = (b'@[\n    %s\n    %s\n    main+12\n]: 7\n', b'@[\n\t%s %s ([unknown])\n]: 7\n')
 
 
 def check_native(tap, filter_, feeder):
-    """Native code of a process that runs, in the place where its own answers end."""
+    """Native code of a running process: native symbols replace addresses without a managed body."""
     with subprocess.Popen([sys.executable, '-c', NATIVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         lines = [process.stdout.readline().strip() for _ in range(4)]
         *functions, nothing = [int(line, 16) for line in lines]

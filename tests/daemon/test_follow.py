@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym attach --all --follow` among processes of a user that only pretend to be .NET runtimes: those of
-another user are attached all the same. In namespaces of its own, so that it finds no other processes.
+"""`clrsym attach --all --follow` with many processes of one user that only pretend to be .NET
+runtimes: processes of another user are attached nevertheless. The test runs in namespaces of its
+own, so that the command finds no other processes.
 
 test_follow.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -22,13 +23,13 @@ import recorded  # pylint: disable=wrong-import-position
 from test_holder import NOBODY, Holder, python, runtimes  # pylint: disable=wrong-import-position
 from test_holder_ports import OTHER, as_user  # pylint: disable=wrong-import-position
 
-# More than the command asks for at a time, of one user and of all.
+# More than the command attaches at a time, for one user and for all.
 N_HOSTILE = 40
-# s: a hostile one has its place for longer.
+# s; a hostile process keeps its place longer.
 WATCHDOG = 8
 N_MAPPERS, N_MAPPINGS = 30, 60000
 
-# Maps so many pages that to read their list takes long, and waits.
+# Maps so many pages that reading the list of mappings is slow, and waits.
 MAPPER = '''
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
@@ -62,7 +63,7 @@ class Follower:
         return (self.directory / 'errors').read_text()
 
     def wait_for(self, pids, seconds):
-        """False: not within that time."""
+        """Returns False if the processes are not attached within SECONDS."""
         with contextlib.suppress(RuntimeError):
             return bool(live.wait_for('the attachments', lambda: self.attached() >= set(pids), self.process, seconds))
         return False
@@ -87,7 +88,8 @@ def holding(programs, directory, name, **variables):
 
 
 def victims(holder, follower, count=2):
-    """True if processes of another user, started one after the other, are attached in time."""
+    """Returns True if processes of another user, started one after the other, are attached in
+    time."""
     with contextlib.ExitStack() as stack:
         for i in range(count):
             pids = stack.enter_context(runtimes(holder, 'calm', place=f'victim-{i}', before=as_user(OTHER)))
@@ -130,8 +132,8 @@ def test_maps(tap, programs, directory):
 
 
 def test_hidden(tap, programs, directory):
-    """As in a container: the kernel shows the mappings of one's own processes only."""
-    # Since Linux 6.14, CAP_PERFMON and CAP_SYS_ADMIN show the mappings, too.
+    """In a container, the kernel may show only mappings of processes of the same user."""
+    # Since Linux 6.14, CAP_PERFMON and CAP_SYS_ADMIN permit reading the mappings, too.
     before = 'setpriv', '--bounding-set=-sys_ptrace,-sys_admin,-perfmon'
     with holding(programs, directory, 'hidden') as holder, \
          runtimes(holder, 'calm', place='others', before=as_user(NOBODY)), \

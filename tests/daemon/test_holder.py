@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""clrsym-holder among hostile users and targets: one user's connections do not keep others out, and a
-process that only pretends to be a .NET runtime blocks neither its worker nor the holder.
+"""clrsym-holder with hostile users and targets: connections of one user do not keep other users
+out, and a process that only pretends to be a .NET runtime blocks neither its worker nor the
+holder.
 
 test_holder.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -27,10 +28,10 @@ from examine import fake  # pylint: disable=wrong-import-position
 
 NOBODY = 65534
 N_CONNECTIONS = 900
-# As in src/attach/holder.c.
+# Same value as in src/attach/holder.c.
 MAX_PER_USER = 256
 
-# Opens connections to the socket that is its argument, and waits.
+# Opens connections to the socket in its argument, and waits.
 CROWD = '''
 import os, resource, socket, sys, time
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
@@ -45,11 +46,11 @@ print('READY', flush=True)
 time.sleep(600)
 '''
 
-# COUNT processes that listen as a runtime does, in a directory. They open sessions as asked. When one
-# is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
-# can. One that is early begins no session before SIGUSR1, and notes who has opened each in a file. One
-# that is left ends, and leaves its socket to a child, which is calm. One that is mute answers nothing. One
-# that creeps is an old runtime, whose listings have no end.
+# COUNT processes that listen as a runtime does, in a directory, and open sessions on request.
+# Modes: a calm process stops its session on request; slow and fast ones send bytes for ever
+# instead. An early one begins no session before SIGUSR1, and writes each opener's pid to a file. A
+# left one ends, and leaves its socket to a calm child. A mute one never answers. A creeping one is
+# an old runtime whose listings never end.
 RUNTIME = '''
 import contextlib, mmap, os, signal, socket, struct, sys, time
 directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -135,7 +136,7 @@ while True:
             to.write(file.read())
 '''
 
-# Attaches the processes that are its arguments, one after the other, and prints each answer.
+# Attaches the processes in its arguments one after the other, and prints each answer.
 ATTACH = '''
 import json, socket, sys
 for pid in sys.argv[2:]:
@@ -147,7 +148,7 @@ for pid in sys.argv[2:]:
 
 
 class Holder:
-    """A holder, and requests to it by hand."""
+    """A holder, and raw requests to it."""
 
     def __init__(self, programs, directory):
         self.directory = pathlib.Path(directory)
@@ -179,11 +180,11 @@ class Holder:
         return self.answer(self.send(verb, pid, **more))
 
     def has_file(self, pid):
-        """True once a session was opened."""
+        """Returns True once a session was opened."""
         return any(path.name.startswith(f'{pid}-') for path in self.directory.iterdir())
 
     def n_sessions(self, place):
-        """How many it has opened in a process that notes them."""
+        """Returns the number of sessions that were opened in an early process."""
         notes = [path.read_text(encoding='utf-8') for path in (self.directory / f'tmp-{place}').glob('session-*')]
         return sum(str(self.directory) in note for note in notes)
 
@@ -199,7 +200,7 @@ def took(call, *arguments):
 
 @contextlib.contextmanager
 def python(script, *arguments, before=(), **options):
-    """The words of its first line."""
+    """Starts a Python script; yields the process and the words of its first line."""
     with live.child([*before, sys.executable, '-c', script, *map(str, arguments)],
                     stdout=subprocess.PIPE, start_new_session=True, **options) as process:
         try:
@@ -210,7 +211,8 @@ def python(script, *arguments, before=(), **options):
 
 @contextlib.contextmanager
 def runtimes(holder, mode, count=1, place=None, **options):
-    """The pids of processes that pretend to be .NET ones. PLACE is the end of their directory's name."""
+    """Starts processes that pretend to be .NET runtimes; yields their pids. PLACE is the end of
+    their directory's name."""
     directory = holder.directory / f'tmp-{place or mode}'
     directory.mkdir()
     directory.chmod(0o777)
@@ -234,9 +236,9 @@ def test_crowd(tap, holder):
 
 
 def test_share(tap, holder):
-    """One user's attachments do not use up all places."""
+    """The attachments of one user do not use up all places."""
     nobody = ('setpriv', f'--reuid={NOBODY}', '--clear-groups', f'--regid={NOBODY}')
-    # A holder of nothing ends, and it takes some time to start so many.
+    # A holder without attachments exits, and starting so many processes takes time.
     with runtimes(holder, 'early') as (kept,):
         holder.ask('attach', kept, via='eventpipe')
         with runtimes(holder, 'calm', MAX_PER_USER + 1, before=nobody) as pids:
@@ -254,7 +256,7 @@ def test_share(tap, holder):
 
 
 def test_share_by_root(tap, holder):
-    """Root attaches: one user's processes leave places for each other user's, and root's."""
+    """Root attaches: the processes of one user leave places for every other user, and for root."""
     others = [('setpriv', f'--reuid={uid}', '--clear-groups', f'--regid={uid}') for uid in (NOBODY, NOBODY - 1)]
     with contextlib.ExitStack() as stack:
         stack.enter_context(holder.running(CLRSYM_MAX_ATTACHMENTS='32'))
@@ -263,7 +265,8 @@ def test_share_by_root(tap, holder):
         own = stack.enter_context(runtimes(holder, 'calm', 20, place='share-own'))
         kinds = [[holder.ask('attach', pid, via='eventpipe').get('error', {}).get('kind') for pid in pids]
                  for pids in (many, few, own)]
-        # An eighth is reserved: of the other 28 each user may have what is left for all later ones.
+        # An eighth is reserved; of the other 28 places, a user may have half of the places that are
+        # still free.
         tap.equal([kind.index('no-place') for kind in kinds], [14, 7, 11],
                   'root attaches 20 processes of each of two users, and 20 of its own: all have places')
         tap.check(all(kind in (None, 'no-place') for kind in sum(kinds, [])), 'and nothing else is refused', kinds)
@@ -289,7 +292,7 @@ def test_endless(tap, holder, process, mode):
 
 
 def test_early(tap, holder, process):
-    """A runtime that is starting: a session that is opened and stopped beside the first one would crash it."""
+    """A starting runtime: opening and stopping a second session beside the first would crash it."""
     with runtimes(holder, 'early') as (target,):
         answer = holder.ask('attach', target, via='eventpipe')
         tap.equal(answer.get('state'), 'waiting', 'a runtime that has not started is attached')
@@ -321,7 +324,7 @@ def test_stopped_worker(tap, holder, process):
 
 
 def test_killed_together(tap, holder, process):
-    """The worker dies with its target: the next worker finds nothing."""
+    """Worker and target are killed together: the next worker finds no target."""
     with runtimes(holder, 'calm') as (target,):
         answer = holder.ask('attach', target)
         tap.check(answer.get('pid') == target, 'a calm process is attached', answer)
@@ -341,7 +344,7 @@ def test_large_environment(tap, holder):
 
 
 def test_end(tap, holder):
-    """SIGTERM, while a worker does nothing any more."""
+    """SIGTERM while a worker hangs."""
     with runtimes(holder, 'flood') as (target,), holder.running() as process:
         waiting = holder.send('attach', target)
         live.wait_for('its worker', lambda: holder.state(target) and workers_of(process), process)
@@ -358,7 +361,7 @@ RESUME = b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20, 4, 1, 0)
 
 
 def announce(holder, cookie, rest=b'', size=16):
-    """A connection of a runtime with that COOKIE, SIZE times, which waits for a command."""
+    """Connects as a runtime with COOKIE, repeated to SIZE, and waits for a command."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(60)
     connection.connect(str(holder.directory / 'port'))
@@ -367,7 +370,7 @@ def announce(holder, cookie, rest=b'', size=16):
 
 
 def test_port(tap, holder):
-    """What connects is never kept waiting, whatever it is. (Real runtimes: tests/live.)"""
+    """The holder never keeps a connection to its port waiting. (tests/live has real runtimes.)"""
     tap.equal(holder.ask('port'), {'port': str(holder.directory / 'port'), 'lasting': False},
               'the port for runtimes')
     with announce(holder, b'a') as connection:
@@ -392,9 +395,9 @@ def test_port(tap, holder):
 
 
 def test_boot(tap, holder):
-    """Where the boot's id is hidden, as by ProcSubset=pid of a unit."""
+    """A hidden boot id, as with ProcSubset=pid in a unit."""
     hidden = 'mount -t proc -o subset=pid proc /proc && exec "$@"'
-    # A sanitizer looks for leaks by ids that are others there.
+    # The leak sanitizer would use ids that are different in the new pid namespace.
     done = subprocess.run(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', hidden, 'sh',
                            *holder.command], capture_output=True, text=True, check=False,
                           timeout=60, env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""clrsym-holder, and sockets that others have put where a target's is: the target is attached all the same,
-and nobody in its place. And what others do to the holder's own port.
+"""clrsym-holder, and sockets that other users put at the place of a target's socket: the holder
+attaches the target, and no other process in its place. And hostile connections to the holder's
+own port.
 
 test_holder_ports.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -27,12 +28,12 @@ from test_holder import CROWD, NOBODY, RESUME, RUNTIME, Holder, announce, python
 
 OTHER = 64998
 N_LINKS = 1000
-# More than the holder takes of all users together.
+# More connections than the holder takes from all users together.
 N_SILENT = 3000
-# The sanitizers have costs of their own, which hide those of the holder.
+# Sanitizers have costs of their own, which hide those of the holder.
 IS_SANITIZED = 'LD_PRELOAD' in os.environ
 N_COOKIES = 100 if IS_SANITIZED else 1000
-# A holder with one user's share of silent connections has fewer.
+# Upper limit of the holder's descriptors with one user's share of silent connections.
 MAX_DESCRIPTORS = 300
 CLONE3 = 435
 
@@ -47,7 +48,8 @@ print('READY', flush=True)
 time.sleep(600)
 '''
 
-# Announces a runtime at a port, ends, and leaves the connection to a child, which prints what is answered.
+# Announces a runtime at a port, exits, and leaves the connection to a child, which prints the
+# answer.
 CALLER = '''
 import os, signal, socket, struct, sys, time
 connection = socket.socket(socket.AF_UNIX)
@@ -76,7 +78,7 @@ class CloneArguments(ctypes.Structure):
 
 @contextlib.contextmanager
 def with_number(pid, command, **options):
-    """Runs COMMAND as a process with that PID; yields the first line that it prints."""
+    """Runs COMMAND as a process with the given PID; yields the first line of its output."""
     reader, writer = os.pipe()
     numbers = (ctypes.c_int * 1)(pid)
     arguments = CloneArguments(exit_signal=signal.SIGCHLD, set_tid=ctypes.addressof(numbers), set_tid_size=1)
@@ -98,8 +100,8 @@ def with_number(pid, command, **options):
 
 @contextlib.contextmanager
 def left(script, *arguments):
-    """What a process of another user has left to its child; yields the number that it had, and the child's
-    output."""
+    """Runs SCRIPT as another user; the process exits and leaves its socket to a child. Yields
+    the pid of the process, and the output of the child."""
     with subprocess.Popen([*as_user(OTHER), sys.executable, '-c', script, *map(str, arguments)],
                           stdout=subprocess.PIPE) as process:
         pid, heir = map(int, process.stdout.readline().split())
@@ -112,7 +114,7 @@ def left(script, *arguments):
 
 
 def test_links(tap, holder):
-    """Links to another user's socket, named as the target's."""
+    """Links to another user's socket under the name of the target's socket."""
     with runtimes(holder, 'calm', before=as_user(NOBODY)) as (target,), socket.socket(socket.AF_UNIX) as trap:
         directory = holder.directory / 'tmp-calm'
         first = directory / 'trap'
@@ -135,7 +137,7 @@ def test_links(tap, holder):
 
 
 def test_reused(tap, holder):
-    """Another user's process had the target's number, and has left its socket to a child."""
+    """Another user's process had the target's pid before, and has left its socket to a child."""
     directory = holder.directory / 'tmp-reused'
     directory.mkdir()
     directory.chmod(0o777)
@@ -150,7 +152,7 @@ def test_reused(tap, holder):
 
 
 def test_reused_caller(tap, holder, process):
-    """A process has connected and ended, and another user's process has its number now."""
+    """A process has connected and exited, and another user's process has its pid now."""
     directory = holder.directory / 'tmp-caller'
     directory.mkdir()
     directory.chmod(0o777)
@@ -166,7 +168,7 @@ def test_reused_caller(tap, holder, process):
 
 
 def test_silent(tap, holder, process):
-    """A user's connections that announce nothing: another user's runtime is not kept waiting."""
+    """Silent connections of one user: a runtime of another user does not wait."""
     with python(CROWD, holder.directory / 'port', N_SILENT) as words:
         with announce(holder, b's') as connection:
             answer = connection.recv(100)
@@ -182,7 +184,8 @@ def cpu_seconds(pid):
 
 
 def announce_all(holder, process, first):
-    """CPU seconds of the holder for N_COOKIES runtimes that all this process announces, from FIRST on."""
+    """Announces N_COOKIES runtimes from this process, from FIRST on. Returns the CPU seconds of
+    the holder."""
     begin = cpu_seconds(process.pid)
     for i in range(first, first + N_COOKIES):
         with announce(holder, struct.pack('<H', i), size=8) as connection:
@@ -192,7 +195,8 @@ def announce_all(holder, process, first):
 
 
 def test_cookies(tap, holder, process):
-    """One process that announces ever new runtimes: the last ones cost no more than the first ones."""
+    """One process announces new runtimes again and again: the last ones cost no more than the
+    first ones."""
     seconds = [announce_all(holder, process, i * N_COOKIES) for i in range(3)]
     tap.check(IS_SANITIZED or seconds[2] < 2 * seconds[0] + 0.1,
               f'{3 * N_COOKIES} cookies of one process', seconds)
@@ -201,7 +205,7 @@ def test_cookies(tap, holder, process):
 
 def test(tap, programs, directory, _):
     holder = Holder(programs, directory)
-    # A holder of nothing ends.
+    # A holder without attachments exits.
     with holder.running() as process, runtimes(holder, 'early') as (kept,):
         holder.ask('attach', kept, via='eventpipe')
         test_silent(tap, holder, process)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Questions that wait for an idle process: its holder is asked for an event, but not often, and only
-then. The holder is a socket of the test."""
+"""Calls that wait for an idle process: the daemon asks the holder for an event, at limited
+intervals, and only for such a process. The holder is a socket of the test."""
 
 import json
 import pathlib
@@ -18,12 +18,12 @@ from test_daemon import Client  # pylint: disable=wrong-import-position
 
 PER_PID = 2
 HELD, OTHER = 100, 200
-# s between two requests, at least.
+# s, minimum time between two requests
 INTERVAL = 0.2
 
 
 class Holder:
-    """Notes what it is asked, and answers nothing."""
+    """Records the requests, and never answers."""
 
     def __init__(self, path):
         self.requests = []
@@ -44,7 +44,7 @@ class Holder:
 
 
 def feed(daemon):
-    """One process of a holder's stream, and one of a trace."""
+    """Feeds a process from a holder's stream, and a process from a trace."""
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(),
@@ -90,7 +90,7 @@ def run(tap, programs, directory, _):
         moments = [moment for moment, _ in holder.requests]
         pauses = [after - before for before, after in zip(moments, moments[1:])]
         most = (time.monotonic() - begin) / INTERVAL + 1
-        # The first may be seen late: a busy machine makes the pause after it shorter, for us.
+        # On a busy machine the test may see the first request late, which shortens the first pause.
         tap.check(2 <= len(moments) <= most and sum(pauses) > (len(pauses) - 1) * INTERVAL,
                   'forty questions: it is asked now and then', len(moments), pauses)
         holder.requests.clear()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What `meson install` puts where, and that it works from there: programs, plugin, library, manual,
-completion."""
+"""The files of `meson install`, and that they work at their places: programs, plugin, library,
+manual, completion."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from installed import Installed  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TRACE = 'dynamic'
-# Below the prefix; {libdir} is the build's. Manual pages are those of the source tree.
+# Paths below the prefix; {libdir} is the build's. The manual pages are those of the source tree.
 FILES = [
     'bin/clrsym',
     'bin/clrsymd',
@@ -47,11 +47,11 @@ FILES = [
     '{libdir}/libclrsym.so.1.0.0',
     '{libdir}/pkgconfig/clrsym.pc',
 ]
-# Where Python looks is Python's own matter.
+# Python decides where modules are.
 MODULE = re.compile(r'lib/python3[.\d]*/(?:site|dist)-packages/(?=clrsym/)')
-# Where perf wants it, which is not below every prefix.
+# perf searches the filter at a fixed place, which is not below every prefix.
 DLFILTER = 'dlfilter-clrsym.so'
-# Pages of old spellings -> what they lead to.
+# Pages of old spellings -> pages that they link to.
 OLD_PAGES = {'clrsym-perf.1': 'clrsym-report.1', 'clrsym-save.1': 'clrsym-snapshot.1', 'clrsym-detach.1': 'clrsym-attach.1',
              'clrsym-env.1': 'clrsym-attach.1', 'clrsym-import.1': 'clrsym-feed.1'}
 PROGRAM = 0o755
@@ -65,7 +65,7 @@ def check_files(tap, installed):
     want += [f'share/man/man{name[-1]}/{name}' for name in [*manual, *OLD_PAGES]]
     want += [f'lib/python/{path.relative_to(SOURCE / "python")}' for path in (SOURCE / 'python/clrsym').iterdir()
              if path.suffix in ('.py', '.typed')]
-    # Newer versions of meson compile the module, too.
+    # Newer versions of meson also compile the module.
     files = [MODULE.sub('lib/python/', path) for path in installed.files if '/__pycache__/' not in path]
     got = sorted(path for path in files if not path.endswith(f'/dlfilters/{DLFILTER}'))
     tap.equal(got, sorted(str(installed.prefix / name) for name in want),
@@ -123,7 +123,7 @@ def check_completion(tap, installed):
 
 
 def example():
-    """Pid, address, and the middles of its three lives, from the recorded trace."""
+    """Returns a pid, an address, and the middles of its three lives, from the recorded trace."""
     lives = {}
     for row in recorded.Truth(TRACE).rows('bodies.tsv'):
         if row['loaded_ns'] and row['unloaded_ns']:
@@ -135,7 +135,7 @@ def example():
 
 
 def check_at_work(tap, installed, directory):
-    """As in tests/demo, with nothing of the build tree to be found."""
+    """Runs the demo of tests/demo without access to the build tree."""
     work = pathlib.Path(directory) / 'work'
     work.mkdir()
     trace = recorded.unpack(work, [TRACE])[TRACE]
@@ -152,7 +152,7 @@ def check_at_work(tap, installed, directory):
         deadline = time.monotonic() + 30
         while not (work / 'query').exists() and time.monotonic() < deadline:
             time.sleep(0.01)
-        # babeltrace2 finds plugins of its own prefix by itself.
+        # babeltrace2 searches the plugin directory of its own prefix.
         plugins = {} if str(installed.prefix) == '/usr' else {
             'BABELTRACE_PLUGIN_PATH': str(installed.prefix / installed.libdir / 'babeltrace2'
                                           / 'plugins')}

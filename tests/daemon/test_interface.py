@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the daemon says about itself: its description is of all that it sends, and the manual of all
-that is described; its metrics are OpenMetrics, on the socket and in a file."""
+"""The daemon's interfaces: the description covers all replies, and the manual covers the
+description; the metrics are valid OpenMetrics, on the socket and in a file."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def raises(function, text, error):
 
 
 def check_checkers(tap):
-    """They accept good input and refuse bad input."""
+    """The checkers accept valid input and refuse invalid input."""
     varlink_idl.Interface(GOOD_IDL)
     accepted = [text for text in BAD_IDL
                 if not raises(varlink_idl.Interface, text, varlink_idl.IdlError)]
@@ -64,7 +64,7 @@ def check_checkers(tap):
 
 
 class Described:
-    """A client that checks what comes against the description."""
+    """A client that checks each message against the description."""
 
     def __init__(self, daemon, interfaces):
         self.client = Client(daemon.query)
@@ -72,7 +72,7 @@ class Described:
         self.seen, self.faults, self.methods, self.errors = set(), [], set(), set()
 
     def call(self, interface, method, /, *, more=False, upgrade=False, last=None, **parameters):
-        """The parameters of all replies; LAST of them, where they never end."""
+        """Returns the parameters of all replies; LAST: the number of replies to an endless call."""
         self.client.send(json.dumps({'method': f'{interface}.{method}', 'parameters': parameters,
                                      'more': more, 'upgrade': upgrade}).encode() + b'\0')
         got = []
@@ -124,7 +124,7 @@ def descriptions(tap, daemon):
 
 
 def call_all(described):
-    """All methods, so that as much as there is is in the replies."""
+    """Calls all methods, so that the replies contain as many members as possible."""
     call = described.call
     for name in (SYMBOLIZER, SERVICE):
         call(SERVICE, 'GetInterfaceDescription', interface=name)
@@ -192,7 +192,7 @@ def check_described(tap, daemon, interfaces):
 
 
 def check_manual(tap, interfaces):
-    """Methods, parameters, errors and members by name."""
+    """The manual has all methods, parameters, errors and members by name."""
     text = re.sub(r'\\f.|\\', '', MANUAL.read_text(encoding='utf-8'))
     headings = set(re.findall(r'^\.SS (\S+)$', text, re.M))
     symbolizer = interfaces[SYMBOLIZER]
@@ -202,7 +202,7 @@ def check_manual(tap, interfaces):
     tap.equal(headings - set(symbolizer.methods), {f'{SERVICE}.{name}' for name in
                                                    interfaces[SERVICE].methods}, 'and no others')
     words = set(re.findall(r'\w+', text))
-    # Status has its further counters, which are not listed.
+    # Status has further counters that the manual does not list by name.
     named = {member for name, (parameters, reply) in symbolizer.methods.items()
              for members in (parameters, {} if name == 'Status' else reply) for member in members}
     named |= {member for members in symbolizer.types.values() for member in members}
@@ -290,7 +290,7 @@ def run(tap, programs, directory, names):
             tap.check(done.returncode == 0, f'{name} is fed', done.stderr)
         feed(daemon, ingest.tiered_settings(10**9 - 1, 15), ingest.runtime_start(10**9),
              ingest.inlining(10**9 + 1, 'too big'),
-             # No runtime of today gives these two, but the events have them.
+             # No current runtime emits these two values, but the events have fields for them.
              ingest.assembly_load(10**9 + 2, 0x1, 'A, Version=1.0.0.0', binding=0x3),
              ingest.module_load(10**9 + 2, 0x55, '/a.dll', native='/a.ni.dll'),
              ingest.body(10**9 + 3, AMBIGUOUS), ingest.inline_tree(10**9 + 3, AMBIGUOUS + 1, 0x88),

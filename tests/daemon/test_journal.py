@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd with a state directory: it is killed at any moment, and the next one knows what it knew.
-What was acknowledged is never lost, and what cannot be kept is reported."""
+"""clrsymd with a state directory: after a kill at any moment, the next daemon has the same data.
+Acknowledged data is never lost, and the daemon reports data that it cannot store."""
 
 import contextlib
 import json
@@ -22,10 +22,11 @@ import recorded  # pylint: disable=wrong-import-position
 
 SEED = 20250611
 TRACES = ('dynamic', 'collectible', 'lossy', 'lateattach', 'pidns', 'rejit-tiered', 'perpid')
-# The shares of a whole feed at which the daemon is killed; each the next time that it is fed.
+# Shares of the feed after which the daemon is killed, each in the next round of feeding.
 KILLS = (0.1, 0.5, 0.9)
 N_ACK_ROUNDS = 5
-# What a restart changes, besides epochs: what tables take by chance, and what was sent twice.
+# Members that a restart changes, besides epochs: sizes that depend on the order of allocations, and
+# counts of records sent twice.
 VOLATILE = ('bytes', 'known_before', 'memory_max')
 
 
@@ -37,7 +38,7 @@ def wait_for(condition, seconds=60):
 
 
 def is_answering(daemon):
-    """It listens before it has read the journal, and answers afterwards."""
+    """The daemon listens before it has read the journal, and answers afterwards."""
     with contextlib.suppress(ConnectionError), calls.connect(daemon.query) as connection:
         reply = connection.ask('Status')
         return reply is not None and b'"error"' not in reply
@@ -45,7 +46,7 @@ def is_answering(daemon):
 
 
 class Daemon(recorded.Daemon):
-    """One that keeps its state; kill() is the worst that can happen to it."""
+    """A daemon with a state directory; kill() is the hardest way to end it."""
 
     def __init__(self, programs, directory, state, *options):
         super().__init__(programs, directory, '--state', state, *options)
@@ -70,7 +71,7 @@ def without(line, *names):
 
 
 def knowledge(daemon, name=None):
-    """Everything that it can be asked, with the probes of that recording."""
+    """Returns the replies to all calls, with the probes of the recording."""
     probes = recorded.Truth(name).rows('probes.tsv') if name else []
     with calls.connect(daemon.query) as connection:
         rows = connection.rows
@@ -97,7 +98,7 @@ def check_same(tap, got, want, what, *but):
 
 
 def feed_command(programs, trace, daemon):
-    """With the JIT's events, too."""
+    """The command that feeds the trace, with the JIT's events."""
     command = programs.feed_command(trace, daemon.ingest)
     return [*command[:-1], f'{command[-1]},jit=true']
 
@@ -109,8 +110,8 @@ def feed(programs, trace, daemon):
 
 
 def check_restart(tap, programs, directory, name, trace):
-    """Killed when all is in: the next one answers byte for byte the same; and so does one after
-    an end in order."""
+    """The daemon is killed after the feed: the next one gives the same answers byte for byte; so
+    does one after a clean exit."""
     state = directory / f'{name}-state'
     with Daemon(programs, directory, state) as daemon:
         feed(programs, trace, daemon)
@@ -127,7 +128,7 @@ def check_restart(tap, programs, directory, name, trace):
 
 
 def check_kills(tap, programs, directory, name, trace, want):
-    """Killed while it is fed, some times; then fed to the end."""
+    """The daemon is killed several times during the feed; then the feed is completed."""
     state = directory / f'{name}-killed'
     chance = random.Random(SEED)
     begin = time.monotonic()
@@ -153,8 +154,8 @@ def check_kills(tap, programs, directory, name, trace, want):
 
 
 def check_acknowledged(tap, programs, directory):
-    """Loads one by one; the daemon is killed at some moment of it. What it has acknowledged, the
-    next one acknowledges at once."""
+    """Loads one by one; the daemon is killed at a random moment. The next daemon acknowledges at
+    once all acknowledged data."""
     state = directory / 'acks-state'
     chance = random.Random(SEED)
     acked = 0
@@ -171,7 +172,7 @@ def check_acknowledged(tap, programs, directory):
             times = {row['loaded'] for row in map(json.loads, methods)}
             tap.check(len(methods) == len(times) == known - 1000 if known else not methods,
                       f'round {i}: {len(methods)} bodies, one for each time', known)
-            moment = max(1000, known)  # what is not known is sent again
+            moment = max(1000, known)  # the feeder sends unacknowledged records again
             end = time.monotonic() + chance.uniform(0.05, 0.3)
             with contextlib.suppress(ConnectionError):
                 while time.monotonic() < end + 1:
@@ -181,7 +182,7 @@ def check_acknowledged(tap, programs, directory):
                         batch.append(ingest.load(moment, 0x10000 + 16 * moment))
                     feeder.send(*batch, ingest.commit())
                     if time.monotonic() > end:
-                        daemon.process.kill()  # with batches on their way
+                        daemon.process.kill()  # batches are in flight
                     acked = drain(feeder, acked)
             daemon.kill()
             acked = drain(feeder, acked)
@@ -190,7 +191,7 @@ def check_acknowledged(tap, programs, directory):
 
 
 def drain(feeder, acked):
-    """The last time acknowledged, as far as it is there by now."""
+    """Returns the last acknowledged time so far."""
     feeder.socket.settimeout(0.001)
     with contextlib.suppress(OSError):
         while (got := feeder.receive()) is not None:
@@ -201,7 +202,7 @@ def drain(feeder, acked):
 
 
 def start(programs, directory, *options, **more):
-    """A daemon that is not to start: (status, what it says)."""
+    """Runs a daemon that must fail to start. Returns (status, errors)."""
     done = programs.run([programs.clrsymd, '--ingest', directory / 'i', '--query',
                          directory / 'q', *options], timeout=20, **more)
     return done.returncode, done.stderr
@@ -235,7 +236,8 @@ def check_directory(tap, programs, directory):
 
 
 def check_given(tap, programs, directory):
-    """The service manager's directory, the configuration, and the option, each before the other."""
+    """The option has priority over the configuration, and the configuration over the directory
+    from the service manager."""
     given, configured, named = (directory / name for name in ('given', 'configured', 'named'))
     config = directory / 'state.conf'
     config.write_text(f'[Daemon]\nStateDirectory={configured}\n', encoding='utf-8')
@@ -275,7 +277,7 @@ def say(daemon, *frames):
 
 
 def check_full(tap, programs, directory):
-    """Files that cannot grow any more, and then can again."""
+    """The journal's files cannot grow for a while."""
     state = directory / 'full-state'
     with Daemon(programs, directory, state) as daemon:
         say(daemon, *loads(1000, 100))
@@ -302,7 +304,7 @@ def check_full(tap, programs, directory):
 
 
 def check_lost(tap, programs, directory):
-    """Killed while the journal cannot be written: what is known then is known to lack something."""
+    """The daemon is killed while it cannot write the journal: the next daemon reports a gap."""
     state = directory / 'lost-state'
     with Daemon(programs, directory, state) as daemon:
         say(daemon, *loads(1000, 100), ingest.progress(1100))

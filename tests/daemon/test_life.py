@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known of a process's end: running, exited, or only recorded; and the uid of its owner."""
+"""The state of a process: running, exited, or only recorded; and the uid of its owner."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from test_daemon import Client, wait_for  # pylint: disable=wrong-import-positio
 
 BOOT = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
 OWN_NS = os.stat('/proc/self/ns/pid').st_ino
-# Where no process is that the daemon could find.
+# A namespace in which the daemon finds no process.
 OTHER_NS = 1
 HERE, ELSEWHERE = b'recorded here...', b'of another boot.'
 # (pid namespace, pid), stream.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Floods of one user, beside a small program of another one: the daemon's memory stays in its bounds,
-and what is known of the small program stays complete."""
+"""Floods of one user, beside a small program of another user: the daemon's memory is bounded,
+and the data of the small program stays complete."""
 
 import itertools
 import json
@@ -27,13 +27,13 @@ N_TRACES = 3000
 
 
 def peak(pid):
-    """The most that was ever resident, in bytes."""
+    """Returns the peak resident size in bytes."""
     text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
     return int(text.split('VmHWM:')[1].split()[0]) * 1024
 
 
 class Feed:
-    """A feeder with a stream of each of the two users, and the streams of many processes."""
+    """A feeder with a stream for each of the two users, and streams for many processes."""
 
     def __init__(self, daemon):
         self.feeder = ingest.Feeder(daemon.ingest, timeout=TIMEOUT)
@@ -47,7 +47,7 @@ class Feed:
         self.feeder.receive_until(ingest.COMMITTED)
 
     def flood(self, make, n_batches):
-        """MAKE(number, time) gives the frames of one step."""
+        """MAKE(number, time) returns the frames of one step."""
         numbers = itertools.count()
         for _ in range(n_batches):
             frames = []
@@ -84,7 +84,7 @@ def modules(number, moment):
 
 
 def traces(number, moment):
-    """A trace with a process of its own, as with buffers for each process."""
+    """Returns a trace with a process of its own, as with per-process buffers."""
     return [ingest.stream_open(2, stream_id=1, uuid=number.to_bytes(16, 'big'), scheme=2,
                                pid=FIRST_PID + number),
             ingest.load(moment, 0x10000, f'{number}{LONG}', pid=FIRST_PID + number, stream=2),
@@ -105,7 +105,7 @@ def known(daemon, address):
 
 
 def check_peak(tap, daemon, what):
-    """Since the last such check."""
+    """Checks the peak since the last check."""
     most = peak(daemon.process.pid)
     pathlib.Path(f'/proc/{daemon.process.pid}/clear_refs').write_text('5', encoding='ascii')
     tap.check(most <= RSS_MAX, f'{what}: at most {most / MIB:.1f} MiB resident of '
@@ -139,7 +139,7 @@ def check_floods(tap, daemon):
 
 
 def unread(daemon, call, n_clients):
-    """Clients that send N calls each and read nothing."""
+    """Starts N_CLIENTS clients that send up to four calls each and do not read."""
     clients = []
     for _ in range(n_clients):
         client = socket.socket(socket.AF_UNIX)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Root writes where another user has prepared the name: in a directory where everybody may make files,
-nobody else's link is followed and nobody else's file is replaced.
+"""Root writes to a path that another user has prepared: in a directory where everybody may create
+files, clrsym follows no foreign link and replaces no foreign file.
 
 test_outputs.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -23,7 +23,7 @@ SAMPLES = pathlib.Path(__file__).resolve().parents[1] / 'nettrace/data/sampled/t
 
 
 class Place:
-    """A directory as /tmp is, with a file of root's elsewhere."""
+    """A directory with the mode of /tmp, and a file of root elsewhere."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory) / 'shared'
@@ -44,14 +44,14 @@ class Place:
         return path
 
     def is_whole(self):
-        """Root's file is as it was, and nothing was left beside the links."""
+        """Returns whether root's file is unchanged, and no file was left beside the links."""
         return (self.secret.read_text(encoding='utf-8', errors='replace') == SECRET
                 and stat.S_IMODE(self.secret.stat().st_mode) == 0o644
                 and not [path for path in self.directory.iterdir() if path.name.startswith('.')])
 
 
 def writers(programs, trace, samples):
-    """Name -> (a command that writes to a path, the path's ending)."""
+    """Returns name -> (command that writes to a path, suffix of the path)."""
     clrsym = programs.clrsym
     return {
         'save': (lambda path: [clrsym, 'save', '--trace', trace, '-o', path], '.snapshot'),

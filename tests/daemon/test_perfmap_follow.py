@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym perfmap --follow`: the file is what `clrsym perfmap` prints while code comes and goes, is whole whenever it is
-read, and is left alone where it is somebody else's."""
+"""`clrsym perfmap --follow`: the file is equal to the output of `clrsym perfmap` while code
+comes and goes, is complete at each time, and stays untouched if it belongs to another
+program."""
 
 import contextlib
 import os
@@ -31,7 +32,7 @@ SMALL = 1024
 
 
 class Runtime:
-    """What a .NET runtime would report about process PID."""
+    """Feeds the events of a .NET runtime about process PID."""
 
     def __init__(self, daemon, pid):
         self.feeder = ingest.Feeder(daemon.ingest)
@@ -45,7 +46,7 @@ class Runtime:
         self.feeder.receive_until(ingest.COMMITTED)
 
     def load(self, start, size=16):
-        """What is there is replaced."""
+        """Loads a body; it replaces the bodies at its addresses."""
         end, self.number = start + size, self.number + 1
         for other, (_, n) in list(self.living.items()):
             if other < end and start < other + n:
@@ -63,7 +64,7 @@ class Runtime:
 
 @contextlib.contextmanager
 def target(user=None, code='import time; time.sleep(600)', *arguments):
-    """A process that does nothing."""
+    """Starts a process that only sleeps."""
     with live.child([sys.executable, '-c', code, *arguments], signal.SIGKILL, user=user, group=user) as process:
         yield process
 
@@ -85,7 +86,7 @@ class Follower:
         live.wait_for(text, lambda: self.errors().count(text) >= count, self.process, 60)
 
     def wait_for_text(self, text):
-        """True if the file becomes that."""
+        """Returns True once the file has this text."""
         with contextlib.suppress(RuntimeError):
             return bool(live.wait_for('the file', lambda: self.text() == text, self.process, 60))
         return False
@@ -120,7 +121,7 @@ def printed(programs, daemon, pid):
 
 
 def faults(text):
-    """What no map may have: half lines, and addresses with two entries."""
+    """Returns the faults of a map: incomplete lines, and addresses with two entries."""
     found, end = [], 0
     for line in text.splitlines(True):
         match = LINE.fullmatch(line[:-1]) if line.endswith('\n') else None
@@ -164,7 +165,7 @@ def check_churn(tap, programs, daemon):
 
 
 def check_end(tap, programs, daemon, runtime, follower, process):
-    """A runtime unloads all code at its end."""
+    """A runtime unloads all code at its exit."""
     last = runtime.map()
     runtime.send(*(runtime.unload(start) for start in list(runtime.living)))
     tap.check(follower.wait_for_text(''), 'what is unloaded goes from the file', follower.text())
@@ -228,7 +229,7 @@ def check_no_room(tap, programs, daemon):
 
 
 def check_foreign(tap, programs, daemon):
-    """Files that the process itself has open, links, and other programs that write."""
+    """Files that the process itself has open, links, and other programs that write the file."""
     code = 'import sys, os, time; f = open(f"/tmp/perf-{os.getpid()}.map", "w"); print(1, flush=True); time.sleep(600)'
     with live.child([sys.executable, '-c', code], signal.SIGKILL, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
@@ -307,7 +308,7 @@ def check_user(tap, programs, daemon):
             tap.check(follower.end() == 1 and 'belongs to user 0: remove it' in follower.errors() and
                       follower.text() == '', 'a file of root is not replaced with the rights of that user',
                       follower.errors())
-    # The /tmp of a process is where its user says: here a directory that only root may write.
+    # The process's user controls its /tmp: here a directory that only root may write.
     code = 'import os, sys, time; os.setuid(65534); print(1, flush=True); time.sleep(600)'
     closed = daemon.directory / 'closed'
     closed.mkdir(mode=0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""More feeders than there are places: which wait, which do not, and where that shows.
+"""More feeders than places: which feeders wait, which do not, and where the user sees this.
 
 test_places.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -24,12 +24,12 @@ from test_daemon import Client, wait_for  # pylint: disable=wrong-import-positio
 
 HERE = pathlib.Path(__file__).resolve().parent
 N_MANY = 100
-# A user other than root, and its share in a daemon with room for eight.
+# A user other than root, and the user's share in a daemon with eight places.
 OTHER, SHARE = 23456, 2
 
 
 def feeder(daemon, pid):
-    """One process of its own trace, with one method."""
+    """Feeds one process with a trace of its own and one method."""
     made = ingest.Feeder(daemon.ingest, timeout=20)
     made.send(ingest.hello(), ingest.stream_open(uuid=b'%016d' % pid, scheme=2, pid=pid, uid=0),
               ingest.load(10, 0x1000 * pid, pid=pid), ingest.commit())
@@ -85,7 +85,7 @@ def test_waiting(tap, programs, directory):
         for made in late:
             made.close()
 
-        # A feeder that waits and goes away leaves nothing.
+        # A waiting feeder that disconnects leaves nothing.
         fed = [feeder(daemon, pid) for pid in (5, 6)]
         for made in fed:
             made.receive_until(ingest.COMMITTED)
@@ -96,7 +96,7 @@ def test_waiting(tap, programs, directory):
             made.close()
 
 
-# Feeds processes 100, 101, ... from a user's connections, and prints which were acknowledged.
+# Feeds processes 100, 101, ... from connections of one user, and prints the acknowledged ones.
 CROWD = '''
 import os, select, sys
 sys.path.insert(0, sys.argv[1])
@@ -129,8 +129,8 @@ def test_share(tap, programs, directory):
 
 
 def test_default(tap, programs, directory):
-    """As many as the holder can hold, and the memory of the daemon with them."""
-    # It would touch all memory that is only reserved.
+    """As many processes as the holder can hold, and the memory of the daemon."""
+    # MALLOC_PERTURB_ would touch memory that is only reserved.
     programs.environment.pop('MALLOC_PERTURB_', None)
     with recorded.Daemon(programs, directory) as daemon:
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -148,7 +148,7 @@ def test_default(tap, programs, directory):
 
 
 class Fakes:
-    """Small processes that behave as runtimes, and `clrsym` with a holder and a daemon for them."""
+    """Small processes that behave as runtimes, and `clrsym` with their holder and daemon."""
 
     def __init__(self, programs, directory, daemon, count, uid=0, holder=None):
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
@@ -167,7 +167,7 @@ class Fakes:
         self.methods = {int(pid): address for pid, address in words}
 
     def choose(self, daemon):
-        """What follows is about this daemon."""
+        """Makes the daemon the subject of the following calls."""
         self.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
 
     def clrsym(self, *arguments, **options):
@@ -178,7 +178,7 @@ class Fakes:
                                 stdout=subprocess.PIPE, text=True)
 
     def answers(self):
-        """Pid -> the answer about its method."""
+        """Returns pid -> answer about the method of the process."""
         asked = ''.join(f'{pid} {address}\n' for pid, address in self.methods.items())
         lines = self.clrsym('resolve', '--json', text=asked).stdout.splitlines()
         return dict(zip(self.methods, map(json.loads, lines)))
@@ -195,7 +195,7 @@ class Fakes:
         return {row['pid']: row for row in map(json.loads, lines)}
 
     def holder(self):
-        """The pids of the holder and its workers."""
+        """Returns the pids of the holder and its workers."""
         found = []
         for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
             with contextlib.suppress(OSError):
@@ -211,7 +211,7 @@ class Fakes:
 
 
 def memory_of(pids):
-    """MiB of their own: what is shared counts once."""
+    """Returns the memory in MiB; shared pages count once."""
     kib = 0
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -266,7 +266,8 @@ def test_gap(tap, programs, directory):
 
 
 def test_destinations(tap, programs, directory):
-    """Two daemons of one user, and one holder: each process is fed to the daemon that it was attached for."""
+    """Two daemons of one user, and one holder: the events of a process go to the daemon that it
+    was attached for."""
     directory = pathlib.Path(directory)
     places = [directory / name for name in ('one', 'two', 'shared')]
     for place in places:
@@ -282,7 +283,7 @@ def test_destinations(tap, programs, directory):
             rows = all_fakes[0].rows()
             tap.equal({rows[pid]['ingest'] for pid in all_fakes[0].methods}, {str(one.ingest)},
                       'the list has the destination')
-        # The first daemon is gone. What it had is attached for the other one, too.
+        # The first daemon has exited. The test attaches its processes for the other daemon, too.
         all_fakes[0].choose(two)
         moved = next(iter(all_fakes[0].methods))
         done = all_fakes[0].clrsym('attach', str(moved))
@@ -299,7 +300,7 @@ def test_destinations(tap, programs, directory):
             os.killpg(fakes.process.pid, signal.SIGKILL)
             fakes.process.wait()
         tap.check(wait_for(lambda: not all_fakes[0].holder(), 60), 'it ends after its last attachment')
-        # What the first daemon has to know, when it returns, is kept for it.
+        # The holder keeps the process gaps for the first daemon until that daemon returns.
         left = {path.read_text(encoding='utf-8') for path in places[2].glob('to-*/ingest')}
         tap.equal(left, {str(one.ingest)}, 'and leaves nothing for the daemon that has all')
 

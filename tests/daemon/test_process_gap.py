@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A feeder reports a process gap: what is answered then, what is shown of it, and that the
-next daemon knows it too."""
+"""A feeder reports a process gap: the answers, the listed gaps, and the same in the next daemon."""
 
 import json
 import os
@@ -27,7 +26,8 @@ def wait_for(condition, seconds=60):
 
 
 def feed(daemon, *frames):
-    """On a connection of its own, which stays; until it is taken, or refused with a reason."""
+    """Feeds on a connection of its own, which stays open; returns when the daemon has
+    acknowledged or refused the frames."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), *frames, ingest.commit())
     while (got := feeder.receive())[0] not in (ingest.COMMITTED, ingest.ERROR):
@@ -50,21 +50,21 @@ class Asker:
                 self.programs.ask(self.daemon.source, verb, *arguments, **options)]
 
     def answers(self, *questions):
-        """(status, confidence) of each (address, time in seconds or None)."""
+        """Returns (status, confidence) for each (address, time in seconds or None)."""
         text = ''.join(f'{address:#x} {"-" if when is None else when * SECOND}\n'
                        for address, when in questions)
         return [(answer['status'], answer['confidence'])
                 for answer in self.ask('resolve', '--pid', '100', text=text)]
 
     def gaps(self):
-        """What is shown of it."""
+        """Returns the listed gaps."""
         row, = self.ask('ps', '--pid', '100')
         status, = self.ask('status')
         return row['gap_since'], status['silent_processes']
 
 
 def complete_rundown(begin, *addresses):
-    """In the second from BEGIN on."""
+    """Returns a complete rundown in the second from BEGIN on."""
     return (ingest.record(begin * SECOND, 148, struct.pack('<H', 0), version=1, provider=1),
             *(ingest.rundown(begin * SECOND + 1 + i, address)
               for i, address in enumerate(addresses)),
@@ -90,7 +90,7 @@ def test_one(tap, asker, daemon):
 
 
 def test_restart(tap, asker, feeder):
-    """It was killed; all that was acknowledged is there."""
+    """The daemon was killed; the next one has all acknowledged data."""
     tap.equal(asker.gaps(), ('20.000000000', 1), 'killed and started again: it is still silent')
     tap.equal(asker.answers(*QUESTIONS)[1:3], [('ok', 'gap')] * 2, 'and answers say so')
     feeder.close()
@@ -107,7 +107,7 @@ def test_restart(tap, asker, feeder):
 
 
 def test_refused(tap, asker, daemon):
-    """What makes no sense is refused with a reason, and leaves no trace."""
+    """An invalid report is refused with a reason, and changes nothing."""
     before = asker.gaps()
     for what, frame in (('that ends before it begins', ingest.process_gap(6, 5)),
                         ('cut short', ingest.frame(ingest.PROCESS_GAP, bytes(27))),
@@ -126,7 +126,7 @@ def test_refused(tap, asker, daemon):
 
 
 def test_users(tap, daemon):
-    """A user who may not feed may not report a process gap either."""
+    """A user without permission to feed may not report a process gap either."""
     child = os.fork()
     if child == 0:
         os.setgroups([])

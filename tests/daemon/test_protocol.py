@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The query socket byte by byte: whatever comes in whatever pieces, the right replies go out in
-order, what takes memory or time has bounds, and nobody suffers from another."""
+"""The query socket byte by byte: in any pieces, the right replies come in order; memory and time
+are bounded, and no client suffers from another."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ from test_daemon import (CALL_LIMIT, INTERFACE, Client, feed, n_descriptors, rss
 SEED = 20240608
 N_BODIES = 50_000
 UPGRADE = (b'{"method":"org.clrsym.Symbolizer.Bulk","parameters":{"version":1},"upgrade":true}\0')
-# However slow the machine is: what would block for seconds is found out.
+# s; enough on a slow machine, but short enough to detect a blocked daemon.
 PATIENCE = 5.0
 GROWTH_MIB = 48
 
@@ -46,18 +46,18 @@ def frame(queries, tag=0, wait_ms=0):
 
 
 def read_all(client):
-    """What comes until the other side hangs up."""
+    """Reads until the other side disconnects."""
     pieces = []
     try:
         while piece := client.socket.recv(1 << 16):
             pieces.append(piece)
-    except ConnectionResetError:  # it hung up with something of ours unread
+    except ConnectionResetError:  # the daemon disconnected without reading our last bytes
         pass
     return b''.join(pieces)
 
 
 def conversation(daemon, pieces, pause=0.0):
-    """All bytes that come back for these; the sending side is closed after them."""
+    """Sends the pieces, closes the sending side, and returns all bytes of the replies."""
     client = Client(daemon.query)
     try:
         for i, piece in enumerate(pieces):
@@ -66,7 +66,7 @@ def conversation(daemon, pieces, pause=0.0):
             client.send(piece)
         client.socket.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError, OSError):
-        pass  # it need not listen to the end
+        pass  # the daemon may stop reading early
     data = read_all(client)
     client.close()
     return data
@@ -78,7 +78,7 @@ def replies(data):
 
 
 def frames(data):
-    """(type, tag, payload) of each."""
+    """Returns (type, tag, payload) of each frame."""
     found = []
     while data:
         size, kind, reserved, tag, wait_ms = bulk_client.HEADER.unpack_from(data)
@@ -118,7 +118,7 @@ SCRIPT_OF_FRAMES = (UPGRADE + frame([0x10000, 0x10018, 0x9], tag=1) + frame([], 
 
 
 def check_splits(tap, daemon):
-    """Two writes, apart at every byte; and one write a byte."""
+    """Two writes, split at every byte; and one write for each byte."""
     for name, script in (('calls', SCRIPT), ('frames', SCRIPT_OF_FRAMES)):
         whole = conversation(daemon, [script])
         differ = [cut for cut in range(1, len(script))
@@ -184,7 +184,7 @@ HOSTILE_CALLS = (
 
 
 def check_hostile_calls(tap, daemon):
-    """Each is answered, and the connection goes on."""
+    """The daemon answers each call, and the connection continues."""
     for name, data, want in HOSTILE_CALLS:
         client = Client(daemon.query)
         client.send(data + call('ParseTime', {'text': '7'}))
@@ -225,7 +225,7 @@ HOSTILE_FRAMES = (
 
 
 def check_hostile_frames(tap, daemon):
-    """Each has an error as the last frame; what came before is answered."""
+    """Each bad frame has an error as the last frame; frames before it are answered."""
     for name, data in HOSTILE_FRAMES:
         answer = conversation(daemon, [UPGRADE + frame([0x10000], tag=5) + data + bytes(100000)])
         kinds = [kind for kind, _, _ in frames(answer.partition(b'\0')[2])]
@@ -240,7 +240,7 @@ def check_hostile_frames(tap, daemon):
         kinds = {kind for kind, _, _ in frames(answer.partition(b'\0')[2])}
         if not kinds <= {16, 17, 18, 19, 20}:
             tap.check(False, 'random frames', kinds)
-    # Well-formed, and of anything.
+    # Well-formed frames with random contents.
     data = b''.join(header(320) + rng.randbytes(320) for _ in range(200))
     answers = [payload for kind, _, payload in
                frames(conversation(daemon, [UPGRADE + data]).partition(b'\0')[2]) if kind == 19]
@@ -255,7 +255,7 @@ def check_hostile_frames(tap, daemon):
 
 
 def check_oneway(tap, daemon):
-    """No reply, also not to what is wrong; and nothing is begun."""
+    """A oneway call has no reply, not even if it is invalid, and starts nothing."""
     data = b''.join(call(method, parameters, oneway=True, more=True, upgrade=True)
                     for method, parameters in (('Status', {}), ('Resolve', {}), ('Nothing', {}),
                                                ('Watch', {}), ('ListMethods', {}),
@@ -265,7 +265,7 @@ def check_oneway(tap, daemon):
 
 
 def check_half_closed(tap, daemon):
-    """Watch and a wait, by a client that has closed its sending side."""
+    """Watch, and a waiting call, from a client that has closed its sending side."""
     data = conversation(daemon, [call('Watch', more=True)])
     tap.check(replies(data)[0]['parameters']['events'][0]['event'] == 'epoch',
               'Watch, half closed: the first reply, then the end', data)
@@ -277,7 +277,7 @@ def check_half_closed(tap, daemon):
 
 
 class Others:
-    """One who asks little all the time, while others do their worst."""
+    """A client with small calls, while other clients send the most expensive ones."""
 
     def __init__(self, daemon):
         self.daemon, self.slowest, self.n, self.errors = daemon, 0.0, 0, []
@@ -318,7 +318,7 @@ class Others:
 
 
 def check_heavy_calls(tap, daemon):
-    """Thousands of calls that each look at all bodies, of several clients at once."""
+    """Several clients send thousands of calls that each walk through all bodies."""
     data = call('Versions', {'method': '0x1'}) * 3000
     with Others(daemon) as others:
         clients = [Client(daemon.query) for _ in range(3)]
@@ -331,7 +331,7 @@ def check_heavy_calls(tap, daemon):
 
 
 def check_slow_reader(tap, daemon):
-    """Lists that are asked for and read a little at a time; in the end, all is there."""
+    """A client reads long lists slowly; in the end it has everything."""
     client = Client(daemon.query)
     with Others(daemon) as others:
         client.send(call('ListMethods', more=True) * 3)
@@ -366,7 +366,7 @@ def check_slow_reader(tap, daemon):
 
 
 def check_vanished(tap, daemon):
-    """In the middle of what they asked for: nothing of them stays."""
+    """Clients disconnect within their calls: the daemon frees everything."""
     before = settled_descriptors(daemon.process.pid)
     for size in (0, 1, 70_000, 300_000):
         for data in (call('ListMethods', more=True) * 50,
@@ -382,7 +382,7 @@ def check_vanished(tap, daemon):
 
 
 def check_changing_list(tap, daemon):
-    """A list in parts, while what it is of changes."""
+    """A list in parts, while its rows change."""
     slots = range(0x8000000, 0x8000000 + 32 * 3000, 32)
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(stream_id=1, uuid=b'fedcba9876543210'),
@@ -403,7 +403,7 @@ def check_changing_list(tap, daemon):
         is_over = 'continues' not in reply
         chosen = rng.sample(slots, 500)
         changed.update(chosen)
-        # Over a living one, which that ends; and, beside it, one of its own.
+        # Each load is over a living body, which it ends, or beside it.
         feeder.send(*(ingest.load(moment + i, slot + 16 * (i % 2), pid=300)
                       for i, slot in enumerate(chosen)), ingest.commit())
         feeder.receive_until(ingest.COMMITTED)

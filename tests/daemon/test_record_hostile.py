@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record -a` among processes that only pretend to be .NET runtimes: it records all the same, and obeys
-signals at each moment. In namespaces of its own, so that it finds no other processes.
+"""`clrsym record -a` with processes that only pretend to be .NET runtimes: it records nevertheless,
+and obeys signals at each moment. The test runs in namespaces of its own, so that the command
+finds no other processes.
 
 test_record_hostile.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -25,7 +26,7 @@ from test_holder import NOBODY, runtimes  # pylint: disable=wrong-import-positio
 from test_holder_ports import as_user  # pylint: disable=wrong-import-position
 
 N_HOSTILE = 8
-# s: far less than the listing of a hostile one takes, which is 150, and far more than a recording.
+# s; much less than the listing of a hostile process takes (150), and much more than a recording.
 WATCHDOG = 100
 
 
@@ -43,7 +44,7 @@ def has(place, pattern):
 
 
 def end(process):
-    """(status, errors)"""
+    """Returns (status, errors)."""
     _, errors = process.communicate(timeout=WATCHDOG)
     return process.returncode, errors.decode()
 
@@ -57,7 +58,7 @@ def test_time(tap, programs, place):
 
 
 def test_signal(tap, programs, place, moment):
-    """SIGINT when a file is there that matches MOMENT."""
+    """Sends SIGINT when a file matches MOMENT."""
     with recording(programs, place) as process:
         live.wait_for(f'the file {moment}', lambda: has(place, moment), process)
         process.send_signal(signal.SIGINT)
@@ -69,7 +70,7 @@ def test_signal(tap, programs, place, moment):
 
 
 def test_signal_at_end(tap, programs, place):
-    """SIGINT while it waits for the end of the sessions, after its time."""
+    """Sends SIGINT after the recording, while the command waits for the end of the sessions."""
     with recording(programs, place, '-d', '1') as process:
         live.wait_for('perf', lambda: 'perf' in children(process.pid), process)
         live.wait_for('the end of perf', lambda: 'perf' not in children(process.pid), process)
@@ -91,7 +92,7 @@ def test(tap, programs, directory, _):
     directory.chmod(0o755)
     with runtimes(types.SimpleNamespace(directory=directory), 'creep', N_HOSTILE, before=as_user(NOBODY)):
         test_time(tap, programs, directory / 'time')
-        # It waits for its services; for the processes; for perf; and for samples.
+        # The command waits for its services, for the processes, for perf, and for samples.
         for i, moment in enumerate(('query', 'holder/control', 'perf.log', 'perf.data')):
             test_signal(tap, programs, directory / f'signal-{i}', moment)
         test_signal_at_end(tap, programs, directory / 'end')

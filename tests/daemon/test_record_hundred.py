@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A hundred processes of one user that behave as .NET runtimes, in one continuous recording of the machine:
-each interval has the names of all of them. In namespaces of its own.
+"""A hundred processes of one user that behave as .NET runtimes, in one continuous recording of the
+machine: each interval has the names of all processes. The test runs in namespaces of its own.
 
 test_record_hundred.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -28,7 +28,7 @@ from test_record_hostile import missing  # pylint: disable=wrong-import-position
 N = 100
 INTERVAL = 5  # s
 SLOW = 180  # s, on a busy machine
-# Intervals with all names, one after the other.
+# Consecutive intervals with all names.
 N_INTERVALS = 3
 
 
@@ -50,7 +50,7 @@ def names_of(profile):
 
 
 def names_by_profile(out):
-    """Of the finished ones, in their order."""
+    """Returns the names in the finished profiles, in order."""
     return [names_of(readers.Pprof(path)) for path in sorted(out.glob('*.pb.gz'))]
 
 
@@ -68,7 +68,7 @@ def test(tap, programs, directory, _):
         wanted = {f'Of{fakes.stdout.readline().split()[0]}' for _ in range(N)}
         with live.child([programs.clrsym, 'record', '-a', '--every', INTERVAL, '-o', out], cwd=directory,
                         env=environment, stdout=subprocess.DEVNULL) as recorder:
-            # How long it takes to attach them all depends on the machine.
+            # The time until all processes are attached depends on the machine.
             live.wait_for('an interval with all names', lambda: any(wanted <= names for names in names_by_profile(out)),
                           recorder, SLOW)
             n_first = next(i for i, names in enumerate(names_by_profile(out)) if wanted <= names)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd and the service manager: readiness, watchdog, reload, sockets handed over, the journal;
-and what it can see with which permissions. No systemd need run."""
+"""clrsymd and the service manager: readiness, watchdog, reload, sockets from the manager, the
+journal; and the daemon's view with different permissions. The test needs no running systemd."""
 
 import json
 import os
@@ -46,14 +46,14 @@ class Manager:
         return notified
 
     def next(self, seconds=20.0):
-        """The next message's assignments; None if there is none in time."""
+        """Returns the assignments of the next message; None after a timeout."""
         if not select.select([self.socket], [], [], seconds)[0]:
             return None
         text = self.socket.recv(4096).decode()
         return dict(line.split('=', 1) for line in text.split('\n'))
 
     def until(self, key, seconds=20):
-        """The next message with that key, and those before it."""
+        """Returns the next message with the key, and the messages before it."""
         before = []
         deadline = time.monotonic() + seconds
         while (message := self.next(max(0.0, deadline - time.monotonic()))) is not None:
@@ -63,7 +63,7 @@ class Manager:
         return {}, before
 
     def times(self, key, seconds):
-        """When messages with that key came, for so long."""
+        """Returns the times of the messages with the key, within SECONDS."""
         got = []
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
@@ -84,7 +84,7 @@ def counters(daemon):
 
 
 def check_ready(tap, programs, directory):
-    """READY=1 once it serves; how things stand; STOPPING=1 at the end."""
+    """READY=1 once the daemon serves; STATUS= while it runs; STOPPING=1 at the end."""
     manager = Manager(directory)
     with recorded.Daemon(manager.environment(programs), directory) as daemon:
         first = manager.next()
@@ -112,7 +112,8 @@ def check_ready(tap, programs, directory):
 
 
 def check_replay(tap, programs, directory):
-    """While it reads a journal, the manager is asked for more time, and shows how far it is."""
+    """While the daemon reads a journal, it asks the manager for more time, and reports its
+    progress."""
     manager = Manager(directory)
     state = pathlib.Path(directory) / 'replayed'
     for n in range(2):
@@ -129,7 +130,7 @@ def check_replay(tap, programs, directory):
 
 
 def check_ended_replay(tap, programs, directory):
-    """It is to end while it reads its journal: it ends in order, and the journal stays as it is."""
+    """SIGTERM while the daemon reads its journal: a clean exit, and the journal is unchanged."""
     manager = Manager(directory)
     state = pathlib.Path(directory) / 'ended'
     n = 20_000
@@ -156,7 +157,7 @@ def check_ended_replay(tap, programs, directory):
 
 
 def check_watchdog(tap, programs, directory):
-    """At half of the time, by the main loop: one that stands still is not heard of."""
+    """The main loop sends WATCHDOG=1 at half of the time; a blocked main loop sends none."""
     manager = Manager(directory)
     period = 0.4
     usec = str(int(period * 1e6))
@@ -187,7 +188,7 @@ def check_watchdog(tap, programs, directory):
 
 
 class Reload:
-    """A daemon with its own configuration file, which a signal makes it read again."""
+    """A daemon with a configuration file of its own, which a signal makes it read again."""
 
     def __init__(self, tap, programs, directory):
         self.tap = tap
@@ -271,7 +272,7 @@ def check_reload(tap, programs, directory):
 
 
 def check_reload_keeps_less(tap, programs, directory):
-    """Less memory and a shorter retention: what is too much goes, and the answers say so."""
+    """Less memory and a shorter retention: surplus data is evicted, and the answers say so."""
     test = Reload(tap, programs, directory)
     test.write()
     with recorded.Daemon(test.programs, directory, '--config', test.config) as daemon:
@@ -297,7 +298,7 @@ def check_reload_keeps_less(tap, programs, directory):
 
 
 def connect(query):
-    """A client, as soon as something listens."""
+    """Connects a client as soon as the socket listens."""
     clients = []
 
     def try_it():
@@ -311,7 +312,7 @@ def connect(query):
 
 
 def check_socket_activate(tap, programs, directory):
-    """systemd-socket-activate, with both sockets named, and in ways to be unnamed."""
+    """systemd-socket-activate, with names for both sockets, and with missing names."""
     root = pathlib.Path(directory) / 'activated'
     for i, (name, paths, names, is_query_first) in enumerate((
             ('names', ('b', 'a'), 'ingest:query', False),
@@ -352,7 +353,7 @@ def check_socket_activate(tap, programs, directory):
 
 
 def check_group(tap, programs, directory):
-    """The ingest socket is the feeders' group's, if there is one."""
+    """The ingest socket belongs to the group of feeders, if the group exists."""
     for exists in (False, True):
         if exists:
             groups = pathlib.Path(directory) / 'group'
@@ -384,7 +385,7 @@ def check_group(tap, programs, directory):
 
 
 def journal_message(data):
-    """The fields of a message of the journal's native protocol, names to values."""
+    """Returns the fields of a message in the journal's native protocol, names to values."""
     fields = {}
     while data:
         name, _, data = data.partition(b'\n')
@@ -398,7 +399,7 @@ def journal_message(data):
 
 
 def check_journal(tap, programs, directory):
-    """With the journal's stream as its standard error it sends messages with fields."""
+    """If its standard error is the journal's stream, the daemon sends messages with fields."""
     os.makedirs('/run/systemd', exist_ok=True)
     subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', '/run/systemd'], check=True)
     os.mkdir('/run/systemd/journal')
@@ -440,7 +441,7 @@ def check_journal(tap, programs, directory):
                   f'{text}: with the peer\'s pid and uid as fields', fields)
     second = start()
     tap.equal(second.wait(20), 1, 'one that cannot start')
-    # To find out it has called, which the other one says too.
+    # The second daemon finds the first one by connecting, which the first one logs, too.
     failed = next(fields for fields in iter(lambda: messages(1)[0], None)
                   if not fields['MESSAGE'].startswith('feeder'))
     tap.check(failed['PRIORITY'] == '3' and 'another process listens' in failed['MESSAGE'],
@@ -460,8 +461,8 @@ def check_journal(tap, programs, directory):
 
 
 def check_full(tap, programs, directory):
-    """A state directory on a file system that is full: answers go on, and it is written again when
-    there is room. Nothing that was acknowledged is lost then."""
+    """The state directory is on a full file system: answers continue, and the daemon writes
+    again when there is room. No acknowledged data is lost then."""
     state = pathlib.Path(directory) / 'full'
     state.mkdir(mode=0o700)
     subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', state], check=True)
@@ -484,8 +485,8 @@ def check_full(tap, programs, directory):
 
 
 def check_permissions(tap, programs, directory):
-    """Another user's process in its own pid namespace: with CAP_SYS_PTRACE its pid outside
-    is known, and its owner; without, only the name that the trace itself has for it."""
+    """Another user's process in its own pid namespace: with CAP_SYS_PTRACE the daemon knows its
+    outer pid and its owner; without, only its name from the trace."""
     boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
     program = subprocess.Popen(['unshare', '-p', '-f', 'setpriv', '--reuid', str(NOBODY),
                                 '--clear-groups', 'sleep', '600'], stdout=subprocess.DEVNULL,
@@ -511,7 +512,7 @@ def check_permissions(tap, programs, directory):
             wait_for((root / 'query').exists)
             feeder = ingest.Feeder(root / 'ingest')
             now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-            # Per-PID buffers: only /proc knows the owner.
+            # Per-PID buffers: only /proc gives the owner.
             feeder.send(ingest.hello(), ingest.stream_open(boot=boot, scheme=2, pid=1),
                         ingest.body(now, 0x1000, pid=1, pid_ns=pid_ns), ingest.commit())
             feeder.receive_until(ingest.COMMITTED)
@@ -535,7 +536,7 @@ def check_permissions(tap, programs, directory):
 
 
 def check_metrics_mode(tap, programs, directory):
-    """Others read the metrics, whatever umask the unit has."""
+    """Other users can read the metrics, whatever the unit's umask is."""
     metrics = pathlib.Path(directory) / 'umask.prom'
     old = os.umask(0o077)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Snapshots: a snapshot has the contents of its trace, all of them or none."""
+"""Snapshots: a snapshot gives all contents of its trace, or none."""
 
 import gzip
 import os
@@ -20,15 +20,15 @@ from traceserver import INTERFACE, TraceServer  # pylint: disable=wrong-import-p
 
 TRACES = ('tiered', 'collectible', 'emit', 'lossy', 'lateattach', 'perpid', 'pidns', 'perf')
 SMALL = 'tiered'
-# Random ones: a program starts for each, sanitized. fuzz-snapshot has more.
+# Random changes; each starts a sanitized program. fuzz-snapshot makes more changes.
 N_FLIPS, N_CUTS = (250, 60) if recorded.IS_FULL else (80, 20)
 NOBODY = 65534
-# Reading a trace by babeltrace2 takes at least so many times the processor time of opening its snapshot.
+# Minimum ratio of processor times: reading a trace with babeltrace2 to opening its snapshot.
 FASTER = 3
 
 
 def frames_of(snapshot):
-    """What is in it, whatever the packing."""
+    """Returns the unpacked frames of a snapshot."""
     return gzip.decompress(snapshot.read_bytes().partition(b'\n')[2])
 
 
@@ -38,7 +38,7 @@ def error_of(programs, path, *options, **more):
 
 
 def timed_answers(programs, path, rows, *options):
-    """(replies, seconds until it was read)."""
+    """Returns (replies, seconds until the trace was read)."""
     begin = time.monotonic()
     with TraceServer(programs, path, *options) as server:
         reply = server.read()
@@ -49,7 +49,8 @@ def timed_answers(programs, path, rows, *options):
 
 
 def check_same(tap, programs, directory, name, trace):
-    """Saved and opened, it answers byte for byte as the trace does. Returns (snapshot, replies)."""
+    """Saves and opens a snapshot: the answers are the trace's, byte for byte. Returns (snapshot,
+    replies)."""
     rows = recorded.Truth(name).rows('probes.tsv')
     snapshot = pathlib.Path(directory) / f'{name}.snapshot'
     want, reading = timed_answers(programs, trace, rows)
@@ -70,7 +71,7 @@ def check_same(tap, programs, directory, name, trace):
 
 
 def processor_seconds(function):
-    """What it takes of processors, with the programs that it starts and waits for."""
+    """Returns the processor time of FUNCTION, with its child processes."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     function()
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -83,7 +84,8 @@ def open_once(programs, path):
 
 
 def check_fast(tap, programs, trace, snapshot):
-    """Opened at once: faster than babeltrace2 reads the trace. Processor time does not depend on what else runs."""
+    """Opening a snapshot is faster than reading the trace with babeltrace2. Processor time does
+    not depend on other programs."""
     reading = processor_seconds(lambda: programs.babeltrace(trace, '-o', 'dummy'))
     openings = [processor_seconds(lambda: open_once(programs, snapshot)) for _ in range(3)]
     opening = min(openings)
@@ -148,7 +150,7 @@ def check_headers(tap, programs, directory, snapshot):
 
 
 def check_damage(tap, programs, directory, snapshot, rows, want):
-    """Cut anywhere or with a bit turned over: all of the answers, or none."""
+    """Truncated anywhere or with a flipped bit: all answers, or none."""
     data = snapshot.read_bytes()
     n_line = data.index(b'\n') + 1
     copy = pathlib.Path(directory) / 'damaged'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym stack --walk=runtime` of processes that only pretend to be .NET runtimes: it ends, and says what it has not got.
+"""`clrsym stack --walk=runtime` of processes that only pretend to be .NET runtimes: the command
+ends, and names the missing data.
 
 test_stack_hostile.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -18,12 +19,13 @@ for sibling in ('traces', 'live'):
 import fake_flood  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-# s: more than the ten that a port has to answer, several times.
+# s; several times the ten that a port has to answer.
 LIMIT = 120
 
 
 class Fake:
-    """A process at whose port a program of this directory answers, PROGRAM with the arguments after its directory."""
+    """A process with PROGRAM, a program of this directory, at its port; the arguments follow the
+    directory."""
 
     def __init__(self, programs, directory, what, program, *arguments):
         self.place = directory / what
@@ -38,7 +40,7 @@ class Fake:
         return self
 
     def __exit__(self, *error):
-        # It has children.
+        # The process has children.
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""clrsym on a terminal: tables as wide as that, and a bar while a trace is read."""
+"""clrsym on a terminal: tables with the terminal's width, and a progress bar while a trace is
+read."""
 
 import contextlib
 import fcntl
@@ -25,7 +26,7 @@ import recorded  # pylint: disable=wrong-import-position
 import traceserver  # pylint: disable=wrong-import-position
 
 NS = 10**9
-# Bytes of a .clrsym file before its first record, and the number of records of text.
+# Bytes of a .clrsym file before its first record, and the type of a text record.
 HEADER, TEXT = 63, 2
 MODULE = 0x77000
 WIDE = '日本語' * 20
@@ -47,7 +48,7 @@ class Terminal:
         self.programs = programs
 
     def run(self, arguments, columns, stream='stdout', environment=None, program=None):
-        """The output there, without the terminal's carriage returns, and what is left of it."""
+        """Returns the status, the output without carriage returns, and the rest."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, columns, 0, 0))
         streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, stream: slave}
@@ -112,9 +113,9 @@ def check_widths(tap, terminal, programs, daemon):
                   said, text)
 
 
-# What is read in less time has no bar.
+# Reading that is faster has no bar.
 BAR_AFTER_S = 0.5
-# However fast the machine is: the program is stopped most of the time.
+# The program is stopped most of the time, so that the bar appears on any machine.
 SLOW = """#!/bin/sh
 (while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep {awake}; done) >/dev/null 2>&1 &
 exec {program} "$@"
@@ -122,7 +123,7 @@ exec {program} "$@"
 
 
 def check_hints(tap, terminal, programs, daemon):
-    """A table without rows is followed by the reason, for people; not in JSON, and not in a file."""
+    """The reason for an empty table follows for people; not in JSON, and not in a file."""
     for arguments, want in (
             (('methods', 'Short'), 'Short: no name matches: a pattern is for the whole name, and * stands for any text'),
             (('versions', 'Short'), 'Short: no code of such a method: a METHOD is Namespace.Type.Method, as clrsym '
@@ -139,7 +140,7 @@ def check_hints(tap, terminal, programs, daemon):
 
 
 def check_errors(tap, programs, directory):
-    """A reason can have names that others chose."""
+    """An error message can contain names from other users."""
     hostile = pathlib.Path(directory) / 'a\x1b[31m\u202ename'
     hostile.write_bytes(b'neither')
     for arguments in (('ps', '--trace', hostile), ('perf', '-i', hostile), ('perf', '--diff', hostile, hostile, '-o', 'x.svg'),
@@ -151,7 +152,7 @@ def check_errors(tap, programs, directory):
 
 
 def check_json(tap, terminal, programs, directory):
-    """Characters that a terminal obeys are escaped in JSON there, and mean the same."""
+    """In JSON on a terminal, control characters are escaped, with the same meaning."""
     name = 'a\u009b31m\u202eb\u2066c\u061cd\u00e9\u6f22'
     with recorded.Daemon(programs, directory) as daemon, \
             contextlib.closing(ingest.Feeder(daemon.ingest)) as feeder:
@@ -169,7 +170,8 @@ def check_json(tap, terminal, programs, directory):
 
 
 def check_inputs(tap, programs, directory):
-    """What is not a file is refused at once; nobody waits for a FIFO's writer."""
+    """Inputs other than files are refused at once; the command does not wait for the writer of a
+    FIFO."""
     fifo = pathlib.Path(directory) / 'fifo'
     os.mkfifo(fifo)
     for arguments in (('perf', '-i', fifo), ('perf', '--diff', fifo, fifo, '-o', 'x.svg'), ('feed', fifo),
@@ -184,7 +186,7 @@ def check_inputs(tap, programs, directory):
 
 
 def check_saved(tap, programs, directory):
-    """A small file that unpacks to gigabytes is refused before it takes the memory."""
+    """A small file that unpacks to gigabytes is refused before it uses the memory."""
     path = pathlib.Path(directory) / 'zeros.clrsym'
     begin = (pathlib.Path(__file__).resolve().parents[1] / 'fuzz/corpus/saved-profile/whole').read_bytes()
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
@@ -194,7 +196,7 @@ def check_saved(tap, programs, directory):
         for _ in range(48000):
             file.write(packer.compress(frame))
         file.write(packer.flush())
-    # A sanitizer takes far more, of addresses.
+    # A sanitizer needs much more address space.
     limit = [] if 'LD_PRELOAD' in os.environ else ['prlimit', f'--as={2 << 30}']
     done = programs.run([*limit, programs.clrsym, 'perf', '-i', path, '-o',
                          pathlib.Path(directory) / 'x.svg'], timeout=120)
@@ -203,7 +205,7 @@ def check_saved(tap, programs, directory):
 
 
 def check_bar(tap, terminal, programs, directory):
-    """The bar comes when reading takes its time, grows, fits, and goes."""
+    """If reading takes time, the bar appears, grows, fits, and vanishes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 80, 60000)
     slow = pathlib.Path(directory) / 'slow'
     slow.write_text(SLOW.format(awake=0.002, program=programs.clrsymd), encoding='utf-8')
@@ -240,7 +242,7 @@ def check_bar(tap, terminal, programs, directory):
 
 
 def check_named_bar(tap, terminal, programs, directory):
-    """A bar for both readings of a .nettrace file, whose events the daemon has."""
+    """A bar covers both readings of a .nettrace file whose events the daemon has."""
     data = pathlib.Path(__file__).resolve().parents[1] / 'nettrace/data/events/trace.nettrace.xz'
     recording = pathlib.Path(directory) / 'events.nettrace'
     recording.write_bytes(lzma.open(data).read())
@@ -253,14 +255,14 @@ def check_named_bar(tap, terminal, programs, directory):
         text, rest, status = terminal.run([*command, *daemon.source], 70, 'stderr', program=slow)
     percents = [int(part) for part in re.findall(r'\rReading events\.nettrace \[#* *\] +(\d+)% of \d+\.\d\skB\x1b\[K', text)]
     _, _, after = text.rpartition('\r\x1b[K')
-    # The second reading, which names the samples, is the second half.
+    # The second reading, which names the samples, is the second half of the bar.
     tap.check(status == 0 and not rest and percents and percents == sorted(percents) and percents[-1] > 50 and
               'Reading' not in after and after.endswith(f'clrsym: the flame graph is in {page}\n'),
               f'a .nettrace file: a bar that grows: {percents}', repr(text[-300:]))
 
 
 def check_pager(tap, programs, directory, feeder, daemon):
-    """A reader who takes his time does not keep the daemon waiting, which would hang up."""
+    """A slow pager does not keep the daemon waiting, which would disconnect."""
     feeder.send(*[ingest.body(100 * NS + i, 0x100000 + 32 * i, f'Many{i}') for i in range(20000)],
                 ingest.progress(200 * NS), ingest.commit())
     feeder.receive_until(ingest.COMMITTED)

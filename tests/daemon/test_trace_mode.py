@@ -22,12 +22,13 @@ from traceserver import INTERFACE, READ_TRACE, TraceServer, wait_for  # pylint: 
 
 NOBODY = 65534
 TRACES = ('hello', 'perpid', 'pidns')
-# Replies about the progress, in a second.
+# Limit of progress replies in a second.
 MAX_RATE = 10
 
 
 def check_answers(tap, programs, directory, name, trace):
-    """The whole of a trace is there, and its last progress is its size. No other program reads it."""
+    """The answers cover the whole trace, and the last progress is its size. No other program
+    reads the trace."""
     rows = recorded.Truth(name).rows('probes.tsv')
     total = traceserver.stream_bytes(trace)
     # One that ends all: it is not started.
@@ -40,7 +41,7 @@ def check_answers(tap, programs, directory, name, trace):
                for answer in json.loads(reply)['parameters']['answers']]
         right = sum(answer.get('start') == row['start'] for answer, row in zip(got, rows))
         wanted = sum(bool(row['start']) for row in rows)
-        # Wrong answers are found by tests/traces; here, answers from another trace.
+        # tests/traces finds wrong answers; this test finds answers from another trace.
         tap.check(len(got) == len(rows) and wanted and right > 0.7 * wanted,
                   f'{name}: the answers are of that trace', right, wanted)
         status = json.loads(server.ask('Status'))['parameters']
@@ -49,7 +50,7 @@ def check_answers(tap, programs, directory, name, trace):
 
 
 def check_unknown(tap, programs, directory, trace):
-    """What the reader does not know it refuses by name. The command in the message feeds it."""
+    """The reader names the events that it cannot read. The command in the message feeds them."""
     unknown = traceserver.make_unknown(shutil.copytree(trace, os.path.join(directory, 'unknown')))
     with TraceServer(programs, unknown) as server:
         message = server.error()
@@ -70,7 +71,7 @@ def check_unknown(tap, programs, directory, trace):
 
 @contextlib.contextmanager
 def slowed_down(process):
-    """The process is stopped most of the time."""
+    """Stops the process most of the time."""
     is_over = threading.Event()
 
     def stop_and_go():
@@ -89,13 +90,13 @@ def slowed_down(process):
 
 
 def check_progress(tap, programs, directory, trace):
-    """Never back, never more than there is, and not more often than is of use."""
+    """Progress never decreases, never exceeds the total, and is not reported too often."""
     rotated = traceserver.forge(os.path.join(directory, 'rotated'), 100, 12000)
     for source, name in (trace, 'a big trace'), (rotated, 'a stream of 100 files'):
         total = traceserver.stream_bytes(source)
         begin = time.monotonic()
         with TraceServer(programs, source) as server:
-            # It has soon read them, but for this.
+            # Without the stops, reading would soon be over.
             with slowed_down(server.process):
                 reply = server.read()
             seconds = time.monotonic() - begin
@@ -106,14 +107,15 @@ def check_progress(tap, programs, directory, trace):
                   f'{name}: the progress goes forward', read, total, reply)
         tap.check(sum(0 < n < total for n in read) >= 1 and
                   len(read) <= seconds * MAX_RATE + 2, f'{name}: in steps', read, seconds)
-        # Once the reader has started, it is neither at the begin nor at the end most of the time: on a busy machine it
-        # can be quick at last.
+        # After the reader has begun, most of the progress is between begin and end; on a busy
+        # machine the last part can be fast.
         begun = [n for n in read if n > 0]
         tap.check(len(begun) < 5 or 0.05 < begun[(len(begun) - 1) // 2] / total < 0.95, f'{name}: evenly', read, total)
 
 
 def check_slow_reader(tap, programs, directory, trace):
-    """Who does not read about the progress does not stop it, and misses only some of it."""
+    """A client that does not read the progress does not stop the reader, and misses only some
+    replies."""
     saved = pathlib.Path(directory) / 'saved by a slow client'
     with TraceServer(programs, trace, '--save', saved, send_buffer=1) as server:
         with slowed_down(server.process):
@@ -126,7 +128,7 @@ def check_slow_reader(tap, programs, directory, trace):
 
 
 def check_calls(tap, programs, trace):
-    """The opening call, and what can be wrong with it."""
+    """The opening call, and its errors."""
     with TraceServer(programs, trace) as server:
         for call, error in ((b'', 'InvalidCall'), (b'{', 'InvalidCall'), (b'[]', 'InvalidCall'),
                             (b'{"method":7}', 'InvalidCall'), (b'\xff\xfe', 'InvalidCall'),
@@ -241,7 +243,7 @@ def check_nothing_left(tap, name, temporary, pids):
 
 
 def check_ends(tap, programs, directory, trace):
-    """However it ends, nothing is left of it: no file, and no snapshot half written."""
+    """After any end, no file and no partial snapshot is left."""
     temporary = pathlib.Path(directory) / 'temporary'
     saved = pathlib.Path(directory) / 'saved'
     temporary.mkdir()
@@ -255,14 +257,14 @@ def check_ends(tap, programs, directory, trace):
             server.reply()
             status = server.end(kill)
             tap.equal(status, -kill if kill else 0, name)  # pylint: disable=invalid-unary-operand-type
-        if kill == signal.SIGKILL:  # it cannot clean up
+        if kill == signal.SIGKILL:  # a killed process cannot clean up
             for left in (*temporary.iterdir(), *saved.iterdir()):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
         check_nothing_left(tap, name, temporary, [server.process.pid])
-        (saved / 'snapshot').unlink(missing_ok=True)  # it may have been done already
+        (saved / 'snapshot').unlink(missing_ok=True)  # the snapshot may have been complete already
         tap.equal(list(saved.iterdir()), [], f'{name}: and no half of a snapshot')
 
-    # A client that is gone in the middle of its questions, and one that asks nothing.
+    # A client that disconnects within its queries, and a client without queries.
     with TraceServer(programs, trace) as server:
         tap.equal(server.end(), 0, 'a client that never asks')
     small = recorded.unpack(os.path.join(directory, 'small'), ['tiered'])['tiered']
@@ -274,7 +276,8 @@ def check_ends(tap, programs, directory, trace):
 
 
 def check_connections(tap, programs, trace):
-    """Further connections of the client are answered when the trace is read, until the first ends."""
+    """The client's further connections are answered when the trace is read, until the first
+    connection ends."""
     pairs = [socket.socketpair() for _ in range(2)]
     status = json.dumps({'method': f'{INTERFACE}.Status'}).encode() + b'\0'
     with TraceServer(programs, trace, also=[theirs for _, theirs in pairs]) as server:
@@ -314,7 +317,8 @@ time.sleep(60)
 
 
 def check_owner(tap, programs, trace):
-    """It goes with its client also where another process has the client's end of the socket."""
+    """The server exits with its client, even if another process holds the client's end of the
+    socket."""
     with subprocess.Popen([sys.executable, '-c', OWNER.format(call=READ_TRACE), programs.clrsymd,
                            '--trace', trace], stdout=subprocess.PIPE, env=programs.environment) as owner:
         server, holder = (int(word) for word in owner.stdout.readline().split())

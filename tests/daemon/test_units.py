@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The systemd units, users and groups: what systemd's own tools say of them, and that they fit
-together. No systemd need run."""
+"""The systemd units, users and groups: systemd's own tools accept them, and they fit together.
+The test needs no running systemd."""
 
 import json
 import os
@@ -14,28 +14,28 @@ import recorded  # pylint: disable=wrong-import-position
 from installed import Installed  # pylint: disable=wrong-import-position
 
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
-# How exposed `systemd-analyze security` may find a service, in tenths.
+# Maximum exposure of a service in `systemd-analyze security`, in tenths.
 EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
             'clrsym-holder.service': 16, 'clrsym-attach.service': 14,
             'clrsym-coredump@.service': 13,
-            # perf looks at everything.
+            # perf reads all processes.
             'clrsym-record@.service': 49}
-# They open files of other processes with openat2(2), which RestrictSUIDSGID=yes forbids.
+# These services open files of other processes with openat2(2), which RestrictSUIDSGID=yes forbids.
 OPENERS = 'clrsym-coredump@.service', 'clrsym-holder.service', 'clrsym-record@.service'
-# Each socket: its path, who may connect, its name. Programs rely on them.
+# Each socket: its path, mode, group and name. Programs rely on them.
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
     'clrsymd-ingest.socket': ('/run/clrsym/ingest', '0660', 'clrsym-ingest', 'ingest'),
     'clrsym-holder-port.socket': ('/run/clrsym/holder/port', '0666', None, 'port'),
     'clrsym-holder.socket': ('/run/clrsym/holder/control', '0666', None, 'control'),
 }
-# The user of each service. The manual describes the groups of these names.
+# The user of each service. The manual describes the groups of the same names.
 USERS = {'clrsymd.service': 'clrsym', 'clrsym-feed@.service': 'clrsym-ingest',
          'clrsym-relayd.service': 'clrsym-ingest'}
 
 
 class Unit:
-    """A unit's file: its comments, and its assignments as lists of values."""
+    """A unit file: its comments, and its assignments as lists of values."""
 
     def __init__(self, path):
         self.path = path
@@ -76,7 +76,8 @@ def check_openers(tap, units):
 
 
 def check_memory(tap, units):
-    """The daemon's own limit is above what MemoryMax= of its configuration, 1G, can need."""
+    """MemoryMax= of the unit is above the need of a daemon with MemoryMax=1G in its
+    configuration."""
     unit = units['clrsymd.service']
     limit = unit.one('MemoryMax') or '0G'
     tap.check(limit.endswith('G') and int(limit[:-1]) << 10 >= 2 * (1280 + 48),
@@ -116,7 +117,7 @@ def check_sockets(tap, units):
         tap.check(name in activated.one('Requires').split()
                   and (not unit.one('Service') or name in activated.one('Sockets').split()),
                   f'{name} and its service know each other')
-        # Stopped, a service takes its runtime directory with it.
+        # When a service stops, systemd removes its runtime directory.
         runtime = f'/run/{activated.one("RuntimeDirectory")}/'
         tap.check(not unit.one('ListenStream').startswith(runtime)
                   or activated.one('RuntimeDirectoryPreserve') == 'yes',
@@ -133,7 +134,7 @@ def check_directives(tap, installed, units):
     feed = units['clrsym-feed@.service']
     tap.check(feed.one('ExecStart').split()[1:4] == ['feed', '--session', '%i']
               and feed.one('KillSignal') == 'SIGINT', 'clrsym-feed@: the session by its name')
-    # It does not end when the daemon ends or is stopped.
+    # The feeder keeps running when the daemon exits or is stopped.
     tap.check(not {'Requires', 'BindsTo', 'PartOf', 'Requisite'} & set(feed.values),
               'clrsym-feed@ outlives a restart of the daemon')
     relay = units['clrsym-relayd.service'].one('ExecStart')
@@ -144,7 +145,7 @@ def check_directives(tap, installed, units):
               re.findall(r'--output=(\S+)', relay), 'feeders catch up from where it writes to')
     tap.check(f'--output=%S/{units["clrsym-relayd.service"].one("StateDirectory")}' in relay.split(),
               'which is its state directory, of its own', relay)
-    # LTTng's live protocol knows no users: no others are in its network.
+    # LTTng's live protocol has no users, so its network must have no others.
     tap.check(units['clrsym-relayd.service'].one('PrivateNetwork') == 'yes'
               and feed.one('PrivateNetwork') == 'yes'
               and feed.one('JoinsNamespaceOf') == 'clrsym-relayd.service',
@@ -155,15 +156,15 @@ def check_directives(tap, installed, units):
     tap.check(sessiond.one('PrivateNetwork') == 'yes'
               and sessiond.one('JoinsNamespaceOf') == 'clrsym-relayd.service',
               "and with root's session daemon")
-    # What it reads was written by the traced programs.
+    # The feeder reads data that traced programs have written.
     tap.equal([feed.one(key) for key in ('MemoryMax', 'MemorySwapMax', 'OOMPolicy',
                                          'OOMScoreAdjust')], ['1G', '0', 'continue', '500'],
               'a forged length costs a reader, not the machine')
-    # Feeders and the daemon read the id of the machine's boot.
+    # Feeders and the daemon read the machine's boot id.
     tap.equal([units[name].one('ProcSubset') for name in (
         'clrsymd.service', 'clrsym-holder.service', 'clrsym-feed@.service',
         'clrsym-record@.service')], [None] * 4, 'they see the id of the boot')
-    # Where clrsym status looks for it.
+    # clrsym status searches there.
     tap.equal((feed.one('RuntimeDirectory'), feed.one('Environment')),
               ('clrsym/feed-%i', 'CLRSYM_SESSIONS=%t/clrsym/feed-%i'),
               'clrsym-feed@ says how it is where root finds it')
@@ -175,7 +176,7 @@ def check_directives(tap, installed, units):
 
 
 def check_users(tap, installed, units):
-    """As systemd-sysusers makes them, in a root directory of its own."""
+    """Creates the users with systemd-sysusers, in a root directory of its own."""
     config, = [path for path in installed.files if path.endswith('/sysusers.d/clrsym.conf')]
     root = installed.root.parent / 'sysusers'
     (root / 'etc').mkdir(parents=True)

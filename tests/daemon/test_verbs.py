@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each verb of clrsym that lists, as text and as JSON, about a process of which everything is known."""
+"""Each listing verb of clrsym, as text and as JSON, for a process with known contents."""
 
 import json
 import os
@@ -17,12 +17,12 @@ LIB = 0x77000
 QUICK, TIER1, OSR = 3, 4, 5
 BODY_COLUMNS = ['ADDR', 'SIZE', 'VER', 'IL', 'TIER', 'JIT-MS', 'LOADED', 'UNLOADED', 'MODULE',
                 'METHOD']
-# Method id of M, which is compiled three times, and of R, whose IL a profiler replaces.
+# Method ids of M, which is compiled three times, and of R, whose IL a profiler replaces.
 M, R = 0xa000, 0xb000
 
 
 def history():
-    """Process 100: M at three tiers, R as first written and rewritten, five bodies at 0x9000."""
+    """Process 100: M at three tiers, R before and after the rewrite, five bodies at 0x9000."""
     reused = []
     for i in range(5):
         reused.append(ingest.body((30 + i) * NS, 0x9000, f'Dyn{i}', method=0xc000 + i, size=16 + i))
@@ -62,7 +62,7 @@ class Asker:
         return done.stdout
 
     def table(self, *arguments):
-        """The headings, and the rows as lists of words."""
+        """Returns the headings, and the rows as lists of words."""
         lines = self.run(*arguments).splitlines()
         return lines[0].split(), [line.split() for line in lines[1:]]
 
@@ -70,7 +70,7 @@ class Asker:
         return [json.loads(line) for line in self.run(*arguments, '--json').splitlines()]
 
     def starts(self, *arguments):
-        """(text, JSON): the addresses that `methods` lists; they must be the same."""
+        """Returns the addresses that `methods` lists; text and JSON must agree."""
         rows = self.table('methods', *arguments)
         at = rows[0].index('ADDR')
         text = [row[at] for row in rows[1]]

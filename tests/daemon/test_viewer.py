@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym feed` as a viewer of a stand-in for lttng-relayd, which hands out recorded traces: whole, in
-pieces, damaged, and with lies. What is damaged costs no more than its packet.
+"""`clrsym feed` as a viewer of a stand-in for lttng-relayd, which sends recorded traces: whole, in
+pieces, damaged, and with wrong values. Damage costs no more than its packet.
 
 test_viewer.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -27,19 +27,19 @@ import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import relayd  # pylint: disable=wrong-import-position
 
-MANY = 'pidns'  # has several streams
+MANY = 'pidns'  # a trace with several streams
 CTF_DATA = HERE.parent / 'ctf' / 'data'
-# KiB. The packets of all streams, and some more, but nothing that a forged length could ask for. A
-# sanitizer needs more.
+# KiB. Room for the packets of all streams and some more, but not for a forged length. A sanitizer
+# needs more.
 MAX_RSS = (256 if 'LD_PRELOAD' in os.environ else 64) << 10
 
 
-# A packet's head and context, of which the last member is the processor.
+# Size of a packet's header and context, whose last member is the processor.
 EMPTY_PACKET = 84
 
 
 class Feed:
-    """A daemon, and a feeder of the session that RELAY hands out."""
+    """A daemon, and a feeder that reads the session of RELAY."""
 
     def __init__(self, programs, directory, relay):
         self.programs, self.relay = programs, relay
@@ -77,7 +77,7 @@ class Feed:
         return int(re.search(r'VmHWM:\s+(\d+)', text)[1])
 
     def read_all(self):
-        """Until the session is over, and the daemon has everything."""
+        """Waits until the session is over, and the daemon has all records."""
         live.wait_for('the end of the session', lambda: 'has no session' in self.said(),
                       self.process)
         live.wait_for('the daemon', lambda: self.status()['streams'] == 0
@@ -87,7 +87,7 @@ class Feed:
 
 
 def check_whole(tap, programs, directory, name, trace, **options):
-    """Everything arrives as it is read from the files."""
+    """All records are the same as from the files."""
     wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
     with relayd.Relayd(recorded.ctf_directories(trace), **options) as relay, \
          Feed(programs, directory, relay) as feed:
@@ -97,8 +97,8 @@ def check_whole(tap, programs, directory, name, trace, **options):
 
 
 class Growing(relayd.Relayd):
-    """Metadata in three pieces; each is asked for when a packet needs it. A stream comes later, and one has
-    beacons first."""
+    """Metadata in three pieces: the feeder asks for each when a packet needs it. One stream
+    comes later, and one begins with beacons."""
 
     def __init__(self, traces, **options):
         super().__init__(traces, **options)
@@ -111,7 +111,7 @@ class Growing(relayd.Relayd):
         self.allowed = {number: 0.3 for number in self.metadata}
 
     def whole(self, number):
-        """As much as is allowed, cut after a packet."""
+        """Returns the permitted part of the stream, cut after a packet."""
         data, at = self.metadata[number], 0
         while at < len(data) * min(self.allowed[number], 1):
             at += struct.unpack_from('<I', data, at + 28)[0] // 8
@@ -146,7 +146,7 @@ def bodies_of(rows):
 
 
 def without(programs, directory, trace, file, at):
-    """What the files have without one packet."""
+    """Returns the contents of the files without one packet."""
     copy = pathlib.Path(directory) / 'without'
     subprocess.run(['rm', '-rf', copy], check=True)
     subprocess.run(['cp', '-r', trace, copy], check=True)
@@ -169,7 +169,7 @@ DAMAGES = {
 
 
 def test_many_processors(tap, programs, directory, trace):
-    """A machine with many of them: each has a stream, most of which are empty."""
+    """A machine with many processors: each has a stream, most of which are empty."""
     n = 200
     copy = pathlib.Path(directory) / 'many'
     subprocess.run(['cp', '-r', trace, copy], check=True)
@@ -192,7 +192,7 @@ def test_many_processors(tap, programs, directory, trace):
 
 
 def test_damaged(tap, programs, directory, trace):
-    """One packet of one stream is damaged: all others are read."""
+    """One packet of one stream is damaged: the feeder reads all others."""
     directories = recorded.ctf_directories(trace)
     file = max((path for one in directories for path in one.iterdir()
                 if path.is_file() and path.name != 'metadata'),
@@ -220,7 +220,7 @@ def test_damaged(tap, programs, directory, trace):
 
 
 def relay_index(packets):
-    """What lttng-relayd writes beside a stream file: src/feed/relay-files.c."""
+    """Returns the index that lttng-relayd writes beside a stream file: src/feed/relay-files.c."""
     index, at = struct.pack('>IIII', 0xC1F1DCC1, 1, 1, 72), 0
     for number, packet in enumerate(packets):
         index += struct.pack('>9Q', at, packet.size, packet.content, packet.begin, packet.end, 0,
@@ -230,8 +230,9 @@ def relay_index(packets):
 
 
 def relay_files(output, users):
-    """A session's files, as lttng-relayd has them: UID -> directory of a trace. It is over: there is a newer
-    one. Returns the largest stream file of the first user."""
+    """Writes the files of a session as lttng-relayd does: UID -> directory of a trace. The
+    session is over, because there is a newer one. Returns the largest stream file of the
+    first user."""
     host = output / socket.gethostname()
     (host / 'session-20261122-110000' / 'ust').mkdir(parents=True)
     largest = None
@@ -250,11 +251,12 @@ def relay_files(output, users):
 
 
 def test_damaged_files(tap, programs, directory, traces):
-    """One user's packet is damaged in the files of lttng-relayd: other users lose nothing, and that user no
-    more than the packet."""
+    """A packet of one user is damaged in the files of lttng-relayd: other users lose nothing,
+    and this user only the packet."""
     users = {1000: max(recorded.ctf_directories(traces[MANY]),
                        key=lambda one: sum(file.stat().st_size for file in one.iterdir())),
-             # These are other buffers: between two sessions of the same ones there is a gap.
+             # The trace of other buffers, because between two sessions of the same buffers there is
+             # a gap.
              1001: recorded.ctf_directories(traces['perpid'])[0]}
     whole = [bodies_of(programs.ask(['--trace', str(trace)], 'methods', '--all'))
              for trace in users.values()]
@@ -272,7 +274,7 @@ def test_damaged_files(tap, programs, directory, traces):
                 file.write_bytes(b''.join(packet.data for packet in packets))
             output.rename(feed.output)
             live.wait_for('the files', lambda: 'caught up' in feed.said(), feed.process)
-            # Each round reads the packets of some time; the last one closes the streams.
+            # Each round reads the packets of some time; the last round closes the streams.
             live.wait_for('the daemon', lambda: not whole[1] - bodies_of(feed.bodies()), feed.process)
             live.wait_for('the rest', lambda: not least - bodies_of(feed.bodies()), feed.process)
             status, rss, said = feed.status(), feed.rss(), feed.said()
@@ -284,7 +286,7 @@ def test_damaged_files(tap, programs, directory, traces):
 
 
 class Wrong(relayd.Relayd):
-    """Does one thing wrong for the first viewers, and then is right."""
+    """Makes one mistake for the first viewers, and then none."""
 
     def __init__(self, traces, name, reply, times=1):
         super().__init__(traces)
@@ -327,7 +329,7 @@ def test_lies(tap, programs, directory, trace):
 
 
 class Cut(relayd.Relayd):
-    """Hangs up after N bytes of its replies, for the first viewer."""
+    """Disconnects the first viewer after N bytes of replies."""
 
     def __init__(self, traces, n):
         super().__init__(traces)
@@ -360,7 +362,7 @@ def test_cut(tap, programs, directory, trace):
 
 
 class Late(relayd.Relayd):
-    """Has only the first declarations for a while, none of which is a stream's, but packets already."""
+    """First has packets but only the begin of the metadata, without any stream's declaration."""
 
     N_ROUNDS, N_DECLARATIONS = 3, 3
 
@@ -382,12 +384,13 @@ class Late(relayd.Relayd):
 
 
 def check_ctf2(tap, programs, directory, name):
-    """A trace of LTTng 2.16: its metadata is JSON. Against what sink.clrsym.dump has of its loads."""
+    """A trace of LTTng 2.16, with JSON metadata, is compared with the loads in the output of
+    sink.clrsym.dump."""
     target = pathlib.Path(directory) / name
     with tarfile.open(CTF_DATA / name / 'trace.tar.xz') as archive:
         archive.extractall(target)
     dump = map(json.loads, lzma.open(CTF_DATA / name / 'dump.xz', 'rt'))
-    # And that of a later version, which the dump was stored without.
+    # The stored dump lacks the later version of an event; add its loads.
     n_loads = sum(row['event'].startswith('MethodLoad') for row in dump) + 1
     for what, kind in {'': relayd.Relayd, ', late metadata': Late}.items():
         with kind(recorded.ctf_directories(target)) as relay, \

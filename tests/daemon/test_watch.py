@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Watch, and what may be kept: it reports what happens and nothing else; a client that keeps
-answers by the manual's rules never has a wrong name, however fast code comes and goes."""
+"""Watch, and cached answers: Watch reports all changes and nothing else; a client that caches by
+the rules of the manual never has a wrong name, however fast code comes and goes."""
 
 import json
 import pathlib
@@ -15,14 +15,14 @@ from churn import PIDS, Churn  # pylint: disable=wrong-import-position
 from test_daemon import Client, rss_mib  # pylint: disable=wrong-import-position
 
 SEED = 20240609
-# Batches, and what happens in each.
+# Number of batches, and of events in each.
 N_BATCHES, N_EVENTS = 250, 40
-# States in which questions are asked, and how many in each; about so many addresses.
+# Number of states with queries, of queries in each, and of different addresses.
 N_STATES, N_QUESTIONS, N_ADDRESSES = 300, 80, 10
 N_AT_ONCE = 10
-# In every so many-th state more has changed, or much: more than a small budget holds.
+# In every n-th state there are more changes, or far more: beyond a small budget.
 MORE, MUCH, EVERY = 300, 3000, 15
-# 40 MiB of events; a sanitizer keeps what was freed.
+# 40 MiB of events; a sanitizer keeps freed memory.
 GROWTH_MIB, GROWTH_SANITIZED_MIB = 32, 200
 
 
@@ -31,7 +31,7 @@ def nanoseconds(text):
 
 
 class Watcher:
-    """A connection that watches."""
+    """A connection with a running Watch call."""
 
     def __init__(self, daemon, **parameters):
         self.client = Client(daemon.query)
@@ -49,7 +49,7 @@ class Watcher:
 
 
 def in_any_order(news):
-    """What ends in one moment ends in any order."""
+    """Sorts events of one time, because their order is undefined."""
     found, run = [], []
     for one in news:
         if one[0] == 'unload':
@@ -61,7 +61,7 @@ def in_any_order(news):
 
 
 def processes(client):
-    """(pid_ns, pid) -> highest epoch."""
+    """Returns (pid_ns, pid) -> highest epoch."""
     client.ask('ListProcesses')
     found = {}
     for row in client.reply()['parameters']['processes']:
@@ -71,7 +71,7 @@ def processes(client):
 
 
 def check_truth(tap, daemon):
-    """What happens, event by event; and an epoch after whatever could change a name."""
+    """Watch reports each event, and an epoch after each change that can affect a name."""
     watcher, client = Watcher(daemon), Client(daemon.query)
     churn = Churn(ingest.Feeder(daemon.ingest), SEED)
     tap.equal(watcher.first, [], 'a daemon without processes: the first reply is empty')
@@ -91,7 +91,7 @@ def check_truth(tap, daemon):
                     got.append((event['event'], event['pid'], event['start'],
                                 event['method']['name']))
         now = processes(client)
-        # They follow the last event, which may be the end of a reply.
+        # The epochs follow the last event, which may be the end of a reply.
         deadline = time.monotonic() + 20
         while epochs != now and time.monotonic() < deadline:
             for event in watcher.next():
@@ -119,7 +119,7 @@ def check_truth(tap, daemon):
 
 
 def check_quiet(tap, daemon):
-    """Code where none was changes no name: no epoch then."""
+    """A load at a free address changes no name, so there is no new epoch."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(uuid=b'q' * 16), ingest.body(10, 0x1000),
                 ingest.commit())
@@ -138,8 +138,8 @@ def check_quiet(tap, daemon):
 
 
 def check_end(tap, daemon):
-    """At the end of a process there is a new epoch, and nothing of it may be kept any more; a second
-    later nothing of it is there, because a program that is not traced may have its pid."""
+    """The end of a process gives a new epoch, which invalidates all cached answers about the
+    process; a second later the process is gone, because an untraced program may have its pid."""
     feeder, client = ingest.Feeder(daemon.ingest), Client(daemon.query)
     feeder.send(ingest.hello(), ingest.stream_open(uuid=b'e' * 16),
                 ingest.body(10, 0x1000, 'End', pid=700), ingest.commit())
@@ -164,7 +164,8 @@ def check_end(tap, daemon):
 
 
 def check_slow_reader(tap, daemon):
-    """A client that does not read loses events, which is reported; the daemon does not grow."""
+    """A client that does not read loses events, and Watch reports the loss; the daemon does not
+    grow."""
     watcher, client = Watcher(daemon), Client(daemon.query)
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(uuid=b's' * 16))
@@ -177,7 +178,7 @@ def check_slow_reader(tap, daemon):
                       for i in range(1000)), ingest.commit())
         feeder.receive_until(ingest.COMMITTED)
         n_fed += 1000
-        if time.monotonic() >= next_read:  # a little now and then, so as not to be hung up on
+        if time.monotonic() >= next_read:  # read now and then, else the daemon disconnects
             watcher.client.input += watcher.client.socket.recv(1 << 14)
             next_read = time.monotonic() + 1
     growth = rss_mib(daemon.process.pid) - before
@@ -209,7 +210,7 @@ def check_slow_reader(tap, daemon):
 
 
 class Kept:
-    """An answer that may be used again."""
+    """A cached answer."""
 
     def __init__(self, answer, asked):
         self.start = int(answer['start'], 16)
@@ -217,7 +218,7 @@ class Kept:
         self.first = self.start if answer['size'] else int(answer['addr'], 16)
         self.name = answer['method']['name']
         loaded = nanoseconds(answer['loaded'])
-        self.since = asked if loaded is None else loaded  # None: only for questions about now
+        self.since = asked if loaded is None else loaded  # None: only for queries without a time
 
     def answers(self, address, moment):
         return self.first <= address < self.end and \
@@ -235,7 +236,7 @@ def name_or_status(answer):
 
 
 class Cache:
-    """Keeps answers by the rules of clrsym-protocol(7), WHAT MAY BE KEPT."""
+    """Caches answers by the rules of clrsym-protocol(7), WHAT MAY BE KEPT."""
 
     def __init__(self, daemon, is_watching):
         self.watcher = Watcher(daemon) if is_watching else None
@@ -246,7 +247,7 @@ class Cache:
             self.hear(event)
 
     def hear(self, process):
-        """The shape of an epoch, in a reply or an event."""
+        """Takes the epoch of a process, from a reply or an event."""
         key = process['pid_ns'], process['pid']
         if process['epoch'] > self.epochs.get(key, 0):
             self.epochs[key] = process['epoch']
@@ -256,7 +257,7 @@ class Cache:
             self.horizons[key] = nanoseconds(process['horizon'])
 
     def read_news(self, epochs):
-        """Reads until it has heard of these."""
+        """Reads events until all of EPOCHS have arrived."""
         while any(self.epochs.get(key, 0) < epoch for key, epoch in epochs.items()):
             for event in self.watcher.next():
                 if event['event'] == 'resync':
@@ -265,12 +266,12 @@ class Cache:
                     self.hear(event)
 
     def look_up(self, pid, address, moment):
-        """The name that was kept, or None."""
+        """Returns the cached name, or None."""
         return next((kept.name for kept in self.kept.get((0, pid), ())
                      if kept.answers(address, moment)), None)
 
     def ask(self, questions):
-        """The names or the statuses; what may be kept is."""
+        """Returns the names or statuses, and caches the cacheable ones."""
         reply = ask_all(self.client, questions)
         for process in reply['processes']:
             self.hear(process)
@@ -281,7 +282,7 @@ class Cache:
         return [name_or_status(answer) for answer in reply['answers']]
 
     def resolve(self, questions):
-        """(the name or the status, whether it was kept), of each: (pid, address, moment)."""
+        """Returns (name or status, whether it was cached) for each (pid, address, moment)."""
         kept = [self.look_up(*question) for question in questions]
         missed = [question for question, name in zip(questions, kept) if name is None]
         self.n_hits += len(questions) - len(missed)
@@ -296,13 +297,13 @@ class Cache:
 
 
 def fresh(client, questions):
-    """The names or statuses now."""
+    """Returns the current names or statuses."""
     return [name_or_status(answer) for answer in ask_all(client, questions)['answers']]
 
 
 def check_kept(tap, daemon, is_watching, n_most, seed):
-    """The same questions to the cache and to the daemon, in each of many states; some about times
-    up to which the cache knows that what it has kept is right."""
+    """Sends the same queries to the cache and to the daemon, in each of many states; some for
+    times up to which the cache is valid."""
     how = 'with Watch' if is_watching else 'by replies alone'
     client = Client(daemon.query)
     churn = Churn(ingest.Feeder(daemon.ingest), seed)
@@ -315,7 +316,7 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
         if is_watching:
             cache.read_news(processes(client))
         else:
-            # One question about each, as the manual has it.
+            # One query about each process, as the manual demands.
             cache.ask([(pid, 0, None) for pid in PIDS])
         questions = []
         for _ in range(N_QUESTIONS):
@@ -333,7 +334,7 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
                 wrong.append(f'{question}: {name} {"kept" if was_kept else "asked"}, is {want}')
             pid, address, moment = question
             if moment is None and want[0] == 'M':
-                # Without a living body, the only one that lived there is answered.
+                # Without a living body, the answer is the only body that was there.
                 truth = churn.name_at(pid, address)
                 n_untrue += truth is not None and truth != want
     share = cache.n_hits / (cache.n_hits + cache.n_asked)
@@ -348,7 +349,8 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
 
 
 def check_restart(tap, programs, directory):
-    """The next daemon's epochs are higher, and what was kept of the one before goes."""
+    """The epochs of the next daemon are higher, and the cached answers of the daemon before are
+    invalid."""
     epochs = []
     for _ in range(2):
         with recorded.Daemon(programs, directory) as daemon:
@@ -370,12 +372,12 @@ def run(tap, programs, directory, names):
         check_truth(tap, daemon)
         check_quiet(tap, daemon)
         check_end(tap, daemon)
-    # With so little memory for code that only events could take more.
+    # With so little memory for code, only events could use more.
     with recorded.Daemon(programs, directory, '--memory-max', '8M') as daemon:
         check_slow_reader(tap, daemon)
         tap.equal(daemon.process.poll(), None, 'the daemon has lived through it')
     for is_watching in (True, False):
-        # The second daemon has too little memory for all that was: the dead are forgotten.
+        # The second daemon has too little memory for all bodies: it evicts dead ones.
         for options in ((), ('--memory-max', '8M')):
             with recorded.Daemon(programs, directory, *options) as daemon:
                 check_kept(tap, daemon, is_watching, MUCH if options else MORE,

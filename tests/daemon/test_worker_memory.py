@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A target that sends without end takes a bounded part of its worker's memory, and is given up with a
-reason.
+"""A target that sends without end uses a bounded part of its worker's memory, and the worker gives
+it up with a reason.
 
 test_worker_memory.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -23,9 +23,9 @@ import recorded  # pylint: disable=wrong-import-position
 from test_holder import Holder, workers_of  # pylint: disable=wrong-import-position
 
 NOBODY = 65534
-# MiB; what waits is at most 192.
+# MiB; at most 192 of them are queued data.
 MOST = 480
-# s; without a limit a worker took GB in that time.
+# s; without a limit a worker used gigabytes in this time.
 SECONDS = 12
 # Bytes of a log of compilations, as in src/attach/jit-log.h.
 MOST_LOGGED = 16 << 20
@@ -47,7 +47,7 @@ def flood(holder, mode):
 
 
 def peak(pid):
-    """MiB of the process: the most that was resident."""
+    """Returns the peak resident size of the process in MiB."""
     with contextlib.suppress(OSError):
         text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
         return int(re.search(r'^VmHWM:\s+(\d+)', text, re.M).group(1)) >> 10
@@ -55,7 +55,7 @@ def peak(pid):
 
 
 def watch(process, until, seconds=SECONDS):
-    """The largest peak of a worker, MiB, up to a condition."""
+    """Returns the largest peak of a worker in MiB, until a condition is true."""
     most, deadline = 0, time.monotonic() + seconds
     while time.monotonic() < deadline and not until():
         most = max([most, *map(peak, workers_of(process))])
@@ -87,7 +87,7 @@ def test_session(tap, holder, process, mode):
 
 
 def test_samples(tap, programs, holder):
-    """The runtime's own samples, where perf may not be used, have no end."""
+    """The runtime's own samples, used when perf is not permitted, do not end."""
     with flood(holder, 'samples') as pid:
         place = holder.directory / 'record'
         place.mkdir()
@@ -97,7 +97,7 @@ def test_samples(tap, programs, holder):
             env={**programs.environment, 'TMPDIR': str(place), 'CLRSYM_SAMPLES_LIMIT': '20M'})
         most = 0
         while record.poll() is None and most < MOST << 20:
-            with contextlib.suppress(OSError):  # removed meanwhile
+            with contextlib.suppress(OSError):  # removed in the meantime
                 most = max(most, sum(path.stat().st_size for path in place.rglob('*.nettrace')))
             time.sleep(0.05)
         tap.check(most <= 20 << 20, 'what the runtime sends as samples does not fill the disk', most)

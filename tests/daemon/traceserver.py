@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsymd --trace` at the other end of a socket pair, for the tests of it."""
+"""`clrsymd --trace` at the other end of a socket pair, for its tests."""
 
 import json
 import os
@@ -19,7 +19,7 @@ READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).enco
 CTF_MAGIC = 0xc1fc1fc1
 # Bytes before the text in a packet of metadata.
 METADATA_HEADER = 37
-# An event class with fields that are nested too deep for clrsym's own reader.
+# An event class with fields that are nested too deeply for clrsym's own reader.
 UNKNOWN = ('event { id = 60000; stream_id = 0; name = "shop:sale"; fields := ' +
            40 * 'struct { ' + 'integer { size = 8; } v; ' + 39 * '} v; ' + '}; };\n')
 UUID = bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e')
@@ -50,7 +50,8 @@ event { id = 0; stream_id = 0; name = "shop:sale"; fields := struct { uint32_t _
 
 
 def forge(directory, n_files, n_events):
-    """A trace whose one stream was cut into files as with --tracefile-size; no event is of .NET."""
+    """Writes a trace whose only stream is split into files as with --tracefile-size; it has no
+    .NET events."""
     directory = pathlib.Path(directory)
     directory.mkdir()
     (directory / 'metadata').write_text(METADATA, encoding='ascii')
@@ -65,7 +66,7 @@ def forge(directory, n_files, n_events):
 
 
 def metadata_text(path):
-    """The TSDL text of a metadata file in packets."""
+    """Returns the TSDL text of a metadata file in packets."""
     data, text = path.read_bytes(), b''
     while data:
         content, size = struct.unpack_from('<II', data, 24)
@@ -75,14 +76,14 @@ def metadata_text(path):
 
 
 def make_unknown(trace):
-    """Gives a copy of a trace metadata that clrsym's reader does not know, and babeltrace2 does."""
+    """Gives a copy of a trace metadata that babeltrace2 can read and clrsym's reader cannot."""
     for path in pathlib.Path(trace).rglob('metadata'):
         path.write_text('/* CTF 1.8 */\n' + metadata_text(path) + UNKNOWN, encoding='ascii')
     return trace
 
 
 def stream_bytes(trace):
-    """What the stream files of a directory's traces come to."""
+    """Returns the total size of the stream files of a directory's traces."""
     return sum(path.stat().st_size for metadata in pathlib.Path(trace).rglob('metadata')
                for path in metadata.parent.iterdir()
                if path.is_file() and path.name != 'metadata' and path.name[0] != '.')
@@ -97,7 +98,7 @@ def children(pid):
 
 
 def wait_for(condition, seconds=30):
-    """What CONDITION returns once that is true, or in the end."""
+    """Returns the result of CONDITION once it is true, or the last result after SECONDS."""
     deadline = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -105,8 +106,8 @@ def wait_for(condition, seconds=30):
 
 
 class TraceServer(Calls):
-    """A trace server and its client. The options go to clrsymd; WRAP goes before it. ALSO are sockets
-    whose other ends the client has for further connections."""
+    """A trace server and its client. OPTIONS go to clrsymd; WRAP precedes its command. ALSO:
+    sockets whose other ends are the client's further connections."""
 
     def __init__(self, programs, trace, *options, wrap=(), timeout=300, also=(), **more):
         ours, other = socket.socketpair()
@@ -130,7 +131,8 @@ class TraceServer(Calls):
         self.end()
 
     def read(self, send=True):
-        """Until the trace is read: the last reply of ReadTrace; what came before is in progress."""
+        """Reads until the trace is read. Returns the last reply of ReadTrace; earlier replies
+        are in progress."""
         if send:
             self.send(READ_TRACE)
         while (reply := self.reply()) and reply.get('continues'):
@@ -138,14 +140,16 @@ class TraceServer(Calls):
         return reply
 
     def error(self):
-        """What is wrong with the trace; None if it was read, or the server went without a word."""
+        """Returns the error of the trace; None if the trace was read, or if the server exited
+        without a message."""
         reply = self.read()
         if not reply or reply.get('error') != f'{INTERFACE}.TraceUnreadable':
             return None
         return reply['parameters']['message']
 
     def end(self, kill=None):
-        """Hangs up, or sends the signal KILL; returns the exit status, and keeps its last words."""
+        """Disconnects, or sends the signal KILL; returns the exit status, and keeps the server's
+        last messages."""
         if kill:
             self.process.send_signal(kill)
         else:
@@ -157,14 +161,14 @@ class TraceServer(Calls):
             self.said = 'it did not end'
             self.process.communicate()
             return None
-        except ValueError:  # it has ended before
+        except ValueError:  # the server has exited before
             pass
         self.socket.close()
         return self.process.returncode
 
 
 def sample_calls(rows, batch=BATCH):
-    """Calls whose replies say all that a trace says: its probes, and every list."""
+    """Returns calls whose replies contain the whole trace: its probes, and every list."""
     for queries in batches(rows, batch):
         yield 'Resolve', {'queries': queries}
     yield 'ListProcesses', {}
@@ -173,12 +177,12 @@ def sample_calls(rows, batch=BATCH):
 
 
 def answers(server, rows):
-    """The bytes of all replies."""
+    """Returns the bytes of all replies."""
     return [server.ask(method, **parameters) for method, parameters in sample_calls(rows)]
 
 
 def fake_babeltrace(directory, script):
-    """A directory for $PATH with a babeltrace2 that does that."""
+    """Creates a directory for $PATH with a babeltrace2 that runs SCRIPT."""
     directory = pathlib.Path(directory)
     directory.mkdir(exist_ok=True)
     fake = directory / 'babeltrace2'
@@ -188,7 +192,7 @@ def fake_babeltrace(directory, script):
 
 
 def is_running(pid):
-    """Zombies do not run."""
+    """Returns whether the process runs; a zombie does not."""
     try:
         with open(f'/proc/{pid}/stat', encoding='ascii') as stat:
             return stat.read().rpartition(')')[2].split()[0] != 'Z'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Varlink's interface language: reads a description, and says what in a message is not in it."""
+"""Varlink's interface language: reads a description, and finds the parts of a message that the
+description lacks."""
 
 import re
 
@@ -15,7 +16,7 @@ class IdlError(Exception):
 
 
 class Reader:
-    """The words of a description."""
+    """Splits a description into words."""
 
     def __init__(self, text):
         self.words, at = [], 0
@@ -35,7 +36,7 @@ class Reader:
         return word
 
     def take(self, word):
-        """True if that is what comes."""
+        """Takes WORD if it is the next word. Returns whether it was."""
         if self.words[0] == word:
             self.words.pop(0)
             return True
@@ -46,7 +47,7 @@ class Reader:
             raise IdlError(f'{self.words[0]!r} where {word!r} was expected')
 
     def type(self):
-        """('?', T), ('[]', T), ('[string]', T), a struct as a dictionary, or a name."""
+        """Returns ('?', T), ('[]', T), ('[string]', T), a struct as a dictionary, or a name."""
         for prefix in ('?', '[]', '[string]'):
             if self.take(prefix):
                 inner = self.type()
@@ -75,7 +76,7 @@ class Reader:
 
 
 class Interface:
-    """A description: name, types, methods (what goes in, what comes out), errors."""
+    """A description: name, types, methods (input and output parameters), errors."""
 
     def __init__(self, text):
         reader = Reader(text)
@@ -109,7 +110,7 @@ class Interface:
             yield from pair
 
     def resolve(self, type_):
-        """Fails if it names a type that is not there."""
+        """Raises an error if a named type is missing."""
         if isinstance(type_, tuple):
             self.resolve(type_[1])
         elif isinstance(type_, dict):
@@ -119,7 +120,7 @@ class Interface:
             raise IdlError(f'no type {type_}')
 
     def faults(self, value, type_, where='', seen=None):
-        """What in VALUE is not as TYPE has it; adds the members that are set to SEEN."""
+        """Returns the parts of VALUE that do not match TYPE; adds members with a value to SEEN."""
         if isinstance(type_, tuple) and type_[0] == '?':
             return [] if value is None else self.faults(value, type_[1], where, seen)
         if isinstance(type_, tuple):
