@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whether what libclrsym says is what the daemon says in JSON, of everything there is:
+ * Compares all answers of libclrsym with the daemon's JSON:
  *
  *     agree --socket PATH | --trace PATH      with questions "PIDNS PID ADDR TIME_NS" on stdin
- *     agree --watch PATH                      prints events, a line each
+ *     agree --watch PATH                      prints one event a line
  *
- * Prints each disagreement, and how much was compared.
+ * Prints each disagreement, and the number of comparisons.
  */
 
 #include <clrsym/clrsym.h>
@@ -147,7 +147,7 @@ static void compare_answer(const json_t *json, const clrsym_answer *answer)
         n_different += answer->n_candidates != json_array_size(get(json, "candidates"));
 }
 
-/* A list in JSON, of which the rows are compared as they come. */
+/* A list in JSON; the test compares each row when it arrives. */
 typedef struct List {
         json_t *rows;
         const char *member;
@@ -207,7 +207,7 @@ static int fail(clrsym *handle)
         exit(1);
 }
 
-/* Begins a list: what the daemon says. */
+/* Begins a list: asks the daemon for its rows. */
 static List ask(clrsym *handle, const char *method, const char *parameters, const char *member)
 {
         List list = {json_array(), member, 0};
@@ -217,7 +217,7 @@ static List ask(clrsym *handle, const char *method, const char *parameters, cons
         return list;
 }
 
-/* R is what the library returned. */
+/* Ends a list. R: the result of the library. */
 static void end(clrsym *handle, List *list, int r, const char *what)
 {
         if (r)
@@ -253,7 +253,7 @@ static void agree_lists(clrsym *handle, const clrsym_query *query)
             "versions");
 }
 
-/* Also whether the answer decoded is what it is in JSON. */
+/* Compares the row's JSON, and its decoded answer, with the daemon's. */
 static int on_answer(clrsym_row *row, void *data)
 {
         List *list = data;
@@ -269,7 +269,7 @@ static int on_answer(clrsym_row *row, void *data)
         return r;
 }
 
-/* In JSON, a part at a time. */
+/* Compares the answers with the daemon's JSON, one batch at a time. */
 static void agree_answers(clrsym *handle, const clrsym_query *queries, size_t n)
 {
         clrsym_answer *answers = calloc(n, sizeof(*answers));

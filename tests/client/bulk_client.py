@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""json_client.py's twin over the binary form of clrsym-protocol(7), from which alone it is written.
+"""The same client as json_client.py over the binary form of clrsym-protocol(7), which is its only
+source.
 
     bulk_client.py SOCKET < LINES
 """
@@ -15,8 +16,8 @@ NAME = struct.Struct('<II')
 ANSWER = struct.Struct('<6BHIIi9I6Qq')
 STUB = struct.Struct('<III4x')
 QUERIES, NAMES, FORGET, ANSWERS, ERROR, STUBS = 1, 16, 17, 19, 20, 21
-HAS_PID_NS, HAS_TIME = 1, 2  # of queries
-HAS_BODY, HAS_IL_VERSION, HAS_DISTANCE = 1, 2, 4  # of answers
+HAS_PID_NS, HAS_TIME = 1, 2  # flags of queries
+HAS_BODY, HAS_IL_VERSION, HAS_DISTANCE = 1, 2, 4  # flags of answers
 NO_PROCESS, ALIVE = (1 << 32) - 1, (1 << 64) - 1
 STATUS = 'ok no-process no-method unloaded not-yet ambiguous pending evicted invalid'.split()
 CONFIDENCE = 'exact assumed provisional gap'.split()
@@ -35,7 +36,7 @@ def query_from_line(line):
 
 
 class Client:
-    """A connection to a daemon, in its binary form; keeps the names that it has sent."""
+    """A connection to a daemon in binary form; keeps the names that the daemon has sent."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -74,7 +75,7 @@ class Client:
             self.names[number] = payload[at - n:at].decode()
 
     def resolve(self, queries):
-        """A row for each query."""
+        """Returns a row for each query."""
         payload = b''.join(queries)
         self.socket.sendall(HEADER.pack(len(payload), QUERIES, 0, 0, 0) + payload)
         while True:

@@ -17,7 +17,7 @@ ROW = ('status', 'confidence', 'namespace', 'name', 'signature', 'module', 'meth
 
 
 class Failed(Exception):
-    """What the daemon answered instead, or that it has hung up."""
+    """Another answer of the daemon, or a disconnect."""
 
 
 def query_from_line(line):
@@ -32,7 +32,7 @@ def query_from_line(line):
 
 
 def nanoseconds(text):
-    """A time or a distance, "S.NNNNNNNNN", exactly."""
+    """Returns a time or a distance, "S.NNNNNNNNN", exactly."""
     return text if text is None else int(text.replace('.', ''))
 
 
@@ -65,13 +65,13 @@ class Client:
                 raise Failed('the daemon has hung up')
             self.input += data
         text, _, self.input = self.input.partition(b'\0')
-        reply = json.loads(text, parse_float=str)  # a float would not have all digits
+        reply = json.loads(text, parse_float=str)  # a float would lose digits
         if 'error' in reply:
             raise Failed(f'{reply["error"]}: {reply["parameters"]}')
         return reply['parameters']
 
     def resolve(self, queries):
-        """A row for each query."""
+        """Returns a row for each query."""
         return map(row_of, self.call('Resolve', queries=queries)['answers'])
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Source lines through libclrsym, of addresses "PID ADDR TIME_NS" on stdin:
+ * Prints source lines from libclrsym for addresses "PID ADDR TIME_NS" on stdin:
  *
  *     lines TRACE DIRECTORY [FROM TO]
  *
- * prints for each "IL KIND FILE:LINE:COLUMN", or "IL KIND STATUS"; and on the last line, for the
- * first address with a line, that of its method. IL is -1 where it is not known.
+ * prints "IL KIND FILE:LINE:COLUMN" or "IL KIND STATUS" for each address, and on the last line the
+ * line of the method that has the first address with a line. IL is -1 if it is unknown.
  */
 
 #include <clrsym/clrsym.h>

@@ -19,7 +19,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 HEADERS = ROOT / 'include'
 KNOWN = HERE / 'libclrsym.abi'
-# Of abidiff's exit status (abidiff(1)).
+# Bits of abidiff's exit status (abidiff(1)).
 ERROR, CHANGE, INCOMPATIBLE = 1 | 2, 4, 8
 
 
@@ -34,7 +34,7 @@ def compare(library, *options):
 
 
 def changed_library(directory):
-    """What must be found: a function that is missing, in a library of the same soname."""
+    """Returns a library of the same soname that lacks functions, which abidiff must report."""
     source, path = pathlib.Path(directory) / 'changed.c', pathlib.Path(directory) / 'libclrsym.so.1'
     source.write_text('const char *clrsym_version(void) { return "x"; }\n', encoding='ascii')
     subprocess.run(['cc', '-g', '-shared', '-fPIC', '-Wl,-soname,libclrsym.so.1', '-o', path, source], check=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""libclrsym as installed: built against as its users do, asked about recorded traces."""
+"""The installed libclrsym: programs are built against it like its users do, and ask about
+recorded traces."""
 
 import os
 import pathlib
@@ -20,7 +21,8 @@ TRACES = ('hello', 'dynamic', 'collectible', 'rejit-tiered', 'pidns', 'perpid', 
 
 
 class Installed:
-    """The build tree, installed below a directory, and programs built with nothing else."""
+    """The build tree, installed below a directory, and programs built only against the installed
+    files."""
 
     def __init__(self, tap, build, directory):
         self.root = pathlib.Path(directory) / 'root'
@@ -50,7 +52,7 @@ class Installed:
 
 
 def check_library(tap, installed):
-    """What is in it, and what it needs."""
+    """Checks the symbols of the library, and the libraries that it needs."""
     library = str(installed.library)
     symbols = subprocess.run(['nm', '-D', '--defined-only', library], capture_output=True,
                              text=True, check=True).stdout.split('\n')
@@ -80,7 +82,7 @@ def check_library(tap, installed):
 
 
 def check_cli(tap):
-    """The command line asks through what is installed; verbs that do not ask have libraries of their own."""
+    """The command line asks through clrsym.h; all its other headers belong to parts of its own."""
     own = ('attach/', 'cli/', 'collect/', 'doctor/', 'event/', 'feed/', 'lines/', 'lttng/',
            'metadata/', 'moment/', 'nettrace/', 'perf/', 'perfdata/', 'profile/', 'push/', 'reader/', 'record/', 'symbols/',
            'unwind/', 'util/')
@@ -91,14 +93,14 @@ def check_cli(tap):
 
 
 def check_page(tap, installed):
-    """The manual shows the example as it is."""
+    """The manual shows the example unchanged."""
     page, = installed.root.rglob('libclrsym.3')
     text = page.read_text(encoding='utf-8').replace('\\&', '').replace('\\-', '-').replace('\\e', '\\')
     tap.check((HERE / 'example.c').read_text(encoding='utf-8') in text, 'libclrsym(3) has the example')
 
 
 def arguments(signature):
-    """The last "(...)" of a signature."""
+    """Returns the arguments in the last "(...)" of a signature."""
     depth = 0
     for at in range(len(signature) - 1, -1, -1):
         depth += {')': 1, '(': -1}.get(signature[at], 0)
@@ -114,7 +116,7 @@ def expected(row):
 
 
 def check_example(tap, installed, example, source, rows, name):
-    """Probes, a process at a time, answered as the truth has them."""
+    """The example answers the probes of each process as the truth does."""
     wrong, n_right = [], 0
     for pid in sorted({row['pid'] for row in rows}):
         mine = [row for row in rows if row['pid'] == pid]
@@ -127,7 +129,7 @@ def check_example(tap, installed, example, source, rows, name):
             wrong.append(f'exit {done.returncode}, {len(lines)} lines: {done.stderr}')
         for row, line in zip(mine, lines):
             if row['method_id'] == '-':
-                continue  # what is there may be known from an unload only: tests/traces
+                continue  # the body may be known only from its unload: tests/traces
             if line.startswith(expected(row) + ' ['):
                 n_right += 1
             else:
@@ -149,7 +151,7 @@ def check_agree(tap, installed, agree, source, rows, name):
 
 
 def check_stubs(tap, programs, installed, agree, directory):
-    """What IL stubs are made for."""
+    """The targets of IL stubs."""
     with recorded.Daemon(programs, directory) as daemon:
         feeder = ingest.Feeder(daemon.ingest)
         feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),
@@ -167,7 +169,7 @@ def check_stubs(tap, programs, installed, agree, directory):
 
 
 def check_watch(tap, programs, installed, agree, directory):
-    """Events, over a restart."""
+    """Events, also after a restart of the daemon."""
     def read_line():
         return watcher.stdout.readline().decode().rstrip('\n')
 
@@ -226,7 +228,7 @@ def check_failures(tap, installed, example, programs, directory):
 
 
 def check_lines(tap, installed, lines, directory, name):
-    """Source lines are those that the runtime of the recorded program had."""
+    """The source lines are those that the runtime of the recorded program reported."""
     where, rows = test_lines.unpack(directory, name), test_lines.read_rows(name)
     text = ''.join(f'{row["pid"]} {row["addr"]} {row["time_ns"]}\n' for row in rows)
 

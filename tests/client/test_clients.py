@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Clients that know the protocol from its manual alone: on all probes of all recorded traces in one
-daemon, they have the truth, and agree with each other."""
+"""Clients that were written only from the manual of the protocol: for all probes of all recorded
+traces in one daemon, their answers are the truth, and equal to each other's."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 CLIENTS = ('json_client.py', 'bulk_client.py')
 MANUAL = HERE.parents[1] / 'man' / 'clrsym-protocol.7'
-# Bodies that the truth leaves out: there is more about them in test_traces.py.
+# Share of bodies that the truth lacks: see test_traces.py.
 LEFT_OUT = 0.02
 
 
@@ -33,7 +33,7 @@ def ask(programs, client, daemon, lines):
 
 
 def is_true(probe, row):
-    """None: a body that the truth leaves out."""
+    """None: the truth lacks the body."""
     row = dict(zip(json_client.ROW, row))
     if probe['method_id'] == '-':
         return row['status'] in ('no-method', 'unloaded', 'not-yet', 'pending') or \
@@ -64,7 +64,7 @@ def check_agreement(tap, lines, rows, what):
 
 
 def check_socat(tap, programs, daemon, probe):
-    """The manual's line for the shell, with a place of this machine in it."""
+    """The command line in the manual, with a path of this machine."""
     if not shutil.which('socat'):
         tap.skip('socat', 'is not here')
         return
@@ -83,7 +83,7 @@ def check_socat(tap, programs, daemon, probe):
 
 
 def check_python(tap, programs, daemon, probe):
-    """The manual's example in Python."""
+    """The Python example in the manual."""
     text = MANUAL.read_text(encoding='utf-8')
     example = re.search(r'^import json, socket\n.*?(?=^\.fi)', text, re.DOTALL | re.MULTILINE)[0]
     example = example.replace('\\\\', '\\').replace('\\-', '-')
@@ -111,7 +111,7 @@ def check_errors(tap, programs, daemon):
 
 
 def check_stubs(tap, programs, daemon):
-    """What IL stubs are made for, of several in one batch, and of the next at the same place."""
+    """The targets of several IL stubs in one batch, and of the next stub at the same address."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(uuid=b'stubs-stubs-stub'),
                 *(frame for i in range(1, 50) for frame in (
@@ -127,7 +127,7 @@ def check_stubs(tap, programs, daemon):
     got = [row[-1] for row in rows[0]]
     wanted = [['N.T' if i != 7 else None, f'Call{i}', 'int32(string)']
               for i in (*range(1, 50), 50, 3, 3)]
-    wanted[49] = None  # nothing is there
+    wanted[49] = None  # no code at this address
     tap.equal(got, wanted + [None] + wanted[1:], 'and what they are made for')
 
 
@@ -146,7 +146,7 @@ def run(tap, programs, directory, names):
         for client, got in zip(CLIENTS, rows):
             check_truth(tap, probes, got, client)
         check_agreement(tap, lines, rows, 'probes')
-        # Without times: the same addresses, many of which had several methods.
+        # Without times: many of the addresses had several methods.
         lines = [line.rpartition(' ')[0] for line in lines]
         rows = [ask(programs, client, daemon, lines) for client in CLIENTS]
         check_agreement(tap, lines, rows, 'addresses without a time')

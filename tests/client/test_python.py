@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python package: it has the truth of recorded traces from a daemon, and takes no answer that is none."""
+"""The Python package: it gives the truth of recorded traces from a daemon, and refuses invalid
+replies."""
 
 import json
 import pathlib
@@ -21,7 +22,7 @@ from clrsym import connection  # pylint: disable=wrong-import-position
 
 TRACES = ('hello', 'tiered', 'dynamic', 'pidns')
 NO_METHOD = {clrsym.Status.NO_METHOD, clrsym.Status.UNLOADED, clrsym.Status.NOT_YET, clrsym.Status.PENDING}
-# Seconds after which a client gives up, and by which it certainly has.
+# s; the client's timeout, and a limit by which it has certainly given up.
 SHORT, LONG = 0.5, 20
 PATIENT = 30
 
@@ -32,7 +33,7 @@ BODY = {'symbol': 'N.T.M()', 'start': '0x1000', 'size': 16, 'method': METHOD, 'f
         'loaded': '1.000000000', 'unloaded': None, 'jit_ms': 0.412}
 ANSWER = {'pid': 1, 'pid_ns': 2, 'addr': '0x1000', 'time': None, 'status': 'ok', 'confidence': 'exact',
           'horizon': '2.000000000', 'epoch': 3, **BODY}
-# A change of a member, and a word of the message about it.
+# A changed member, and a word of the error message.
 BAD_MEMBERS = (
     ({'status': 'fine'}, 'newer'), ({'status': None}, 'status'), ({'status': []}, 'status'),
     ({'confidence': 'sure'}, 'newer'), ({'addr': '1000'}, 'addr'), ({'addr': '0x' + 'f' * 17}, 'addr'),
@@ -55,11 +56,11 @@ def reply(**parameters):
 
 
 def answer_text(text):
-    """An answer whose jit_ms is TEXT."""
+    """Returns an answer whose jit_ms is TEXT."""
     return reply(answers=[ANSWER]).replace(b'0.412', text)
 
 
-# Bytes that the daemon sends, the error, a word of its message.
+# Bytes from the daemon, the error, and a word of its message.
 BAD_REPLIES = (
     (b'', clrsym.ConnectionFailed, 'closed'),
     (b'{"parameters":', clrsym.ConnectionFailed, 'middle'),
@@ -91,7 +92,7 @@ BAD_REPLIES = (
 
 
 class Answering:
-    """A daemon that sends PIECES to whoever connects, and then closes, or waits."""
+    """A daemon that sends PIECES to each client, and then closes the connection or waits."""
 
     def __init__(self, directory, pieces, is_closing=True, pause=0.0):
         self.path = str(pathlib.Path(directory) / 'answering')
@@ -115,7 +116,7 @@ class Answering:
                 if not self.is_closing:
                     self.is_over.wait()
             except OSError:
-                pass  # the client has gone
+                pass  # the client has disconnected
 
     def __enter__(self):
         self.thread.start()
@@ -161,7 +162,7 @@ def check_hostile(tap, directory):
 
 
 def check_bounds(tap, directory):
-    """No daemon holds up its client, or takes its memory."""
+    """No daemon can block its client, or use up its memory."""
     part = b'{"parameters":{"answers":[]},"continues":true}\0'
     slow = (
         ('nothing', [], 0), ('half of a reply', [b'{"parameters":'], 0),
@@ -180,7 +181,7 @@ def check_bounds(tap, directory):
         error = error_of(lambda: ask_one(server.path))
     connection.MOST_REPLIES = most
     tap.check(isinstance(error, clrsym.ProtocolError) and 'one call' in str(error), 'replies without end', repr(error))
-    # Whoever goes on after an error does not get the answer to another question.
+    # After an error, the client does not take the answer to another query.
     with Answering(directory, [reply(answers=[{**ANSWER, 'status': '?'}]) * 2], is_closing=False) as server:
         with clrsym.connect(server.path, SHORT) as client:
             errors = [type(error_of(lambda: client.resolve(1, [0x1000]))) for _ in range(2)]
@@ -241,7 +242,7 @@ def check_arguments(tap, daemon):
 
 
 def as_expected(probe, answer):
-    """None: a body that the truth leaves out."""
+    """None: the truth lacks the body."""
     if probe['method_id'] == '-':
         return answer.status in NO_METHOD or \
             (None if answer.status is clrsym.Status.OK and answer.body.loaded is None else False)
@@ -266,7 +267,7 @@ def check_truth(tap, daemon):
 
 
 def check_lists(tap, programs, daemon):
-    """As clrsym(1) has them."""
+    """The lists are those of clrsym(1)."""
     with clrsym.connect(str(daemon.query)) as client:
         for more, words in (({}, []), ({'unloaded': True}, ['--all'])):
             wanted = [json.loads(line) for line in programs.ask(daemon.source, 'methods', *words)]
@@ -285,7 +286,7 @@ def check_lists(tap, programs, daemon):
 
 
 def check_watch(tap, daemon):
-    """Events in their order, and none of other processes."""
+    """Events in their order, without events of other processes."""
     feeder = ingest.Feeder(daemon.ingest)
     pid = 54321
     with clrsym.connect(str(daemon.query)) as client, client.watch() as all_events, client.watch(pid) as events:
@@ -321,7 +322,7 @@ def check_types(tap):
 
 
 def check_example(tap, programs, daemon):
-    """The example, as a user runs it."""
+    """Runs the example as a user does."""
     probe = next(row for row in recorded.Truth('hello').rows('probes.tsv') if row['method_id'] != '-')
     done = programs.run(['/usr/bin/python3', '-B', ROOT / 'python/examples/name_addresses.py', probe['pid']],
                         text=f'a line\n  at {probe["addr"]} here\n',
