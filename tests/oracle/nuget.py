@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Packages of NuGet that a test needs, from where `dotnet` keeps those that it has restored, or from
-where NuGet gets packages."""
+"""NuGet packages of a test, from the directory of packages that `dotnet` has restored before, or
+from NuGet's sources."""
 
 import os
 import pathlib
@@ -15,17 +15,17 @@ PROJECT = '''<Project Sdk="Microsoft.NET.Sdk">
 ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
                'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0', 'DOTNET_TieredPGO': '0'}
 TIMEOUT = 300
-# The runtime for arm64 that tests/oracle/data has the maps of, and that runs under qemu-user.
+# The runtime for arm64: tests/oracle/data has its maps, and it runs under qemu-user.
 ARM64_RUNTIME = 'Microsoft.NETCore.App.Runtime.linux-arm64', '10.0.15'
 ARM64_HOST = 'Microsoft.NETCore.App.Host.linux-arm64', '10.0.15'
 
 
 class NotRestored(RuntimeError):
-    """A package is not to be had."""
+    """A package is not available."""
 
 
 def kept():
-    """Where NuGet keeps packages."""
+    """Returns NuGet's directory of packages."""
     return pathlib.Path(os.environ.get('NUGET_PACKAGES') or pathlib.Path.home() / '.nuget' / 'packages')
 
 
@@ -34,7 +34,7 @@ def directory_of(name, version):
 
 
 def versions_of(packages):
-    """name -> all its versions; of several elements with one name NuGet takes one."""
+    """name -> all its versions; of several elements with one name NuGet uses only one."""
     found = {}
     for name, version in packages:
         found.setdefault(name, []).append(f'[{version}]')
@@ -42,7 +42,7 @@ def versions_of(packages):
 
 
 def restore(packages):
-    """[(name, version)]: the directory of each."""
+    """Restores [(name, version)]. Returns the directory of each."""
     directories = [directory_of(*package) for package in packages]
     if all(directory.is_dir() for directory in directories):
         return directories

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The dump, line by line and field by field, against a reader of the same bytes that shares nothing
-with it but babeltrace2's CTF parser: python3-bt2 and the layout table of tests/traces/layout.py."""
+"""The dump, line by line and field by field, compared with a reader of the same bytes that
+shares only babeltrace2's CTF parser with it: python3-bt2 and the layout table of
+tests/traces/layout.py."""
 
 import json
 import os
@@ -8,7 +9,7 @@ import pathlib
 import sys
 
 import bt2
-# Not bt2.native_bt, which puts a function of Python around each of these.
+# bt2.native_bt would put a Python function around each of these functions.
 from bt2 import _native_bt as native_bt
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
@@ -28,12 +29,13 @@ def integer(field):
 
 
 def member(structure, name):
-    """A field of a structure, or None."""
+    """Returns a field of a structure, or None."""
     return native_bt.field_structure_borrow_member_field_by_name_const(structure, name)
 
 
 def blob_bytes(field):
-    """The bytes of a sequence of signed 8-bit numbers, without a Python object for each of them."""
+    """Returns the bytes of a sequence of signed 8-bit numbers, without a Python object for each
+    of them."""
     element = native_bt.field_array_borrow_element_field_by_index_const
     value = native_bt.field_integer_signed_get_value
     return bytes([value(element(field, i)) & 0xff for i in range(native_bt.field_array_get_length(field))])
@@ -41,7 +43,7 @@ def blob_bytes(field):
 
 def plain_value(kind, field):
     if kind in ('W', 'A'):
-        # An empty string's value is what the previous event left there; its length is right.
+        # The value of an empty string is the previous event's text; its length is right.
         return native_bt.field_string_get_value(field) \
             if native_bt.field_string_get_length(field) else ''
     if kind == 'bool':
@@ -50,7 +52,7 @@ def plain_value(kind, field):
 
 
 def decode(event):
-    """The fields of one CTF event, packed or plain."""
+    """Returns the fields of a CTF event, packed or plain."""
     payload = native_bt.event_borrow_payload_field_const(event._ptr)  # pylint: disable=protected-access
     if blob := member(payload, '__data__'):
         return unpack_blob(event.name, blob_bytes(blob))
@@ -58,7 +60,7 @@ def decode(event):
 
 
 def context(event):
-    """(pid_ns, vpid, vtid) of an event."""
+    """Returns (pid_ns, vpid, vtid) of an event."""
     pointer = event._ptr  # pylint: disable=protected-access
     fields = [field for field in (native_bt.event_borrow_common_context_field_const(pointer),
                                   native_bt.event_borrow_specific_context_field_const(pointer))
@@ -79,7 +81,7 @@ def seconds(time):
 
 
 def expected(trace):
-    """The dump's lines as they should be, one object an event."""
+    """Returns the expected lines of the dump, one object for each event."""
     for message in bt2.TraceCollectionMessageIterator(str(trace)):
         if not isinstance(message, bt2._EventMessageConst):  # pylint: disable=protected-access
             continue
@@ -104,8 +106,8 @@ def compare(tap, name, trace, lines):
         n_events += 1
         n_fields += len(record['fields'])
     for time in sorted(got.keys() | want.keys()):
-        # Events of equal time in different streams may come in either order.
-        # dict equality ignores the order of keys; the text form does not.
+        # Events of equal time in different streams have no defined order. Equality of dictionaries
+        # ignores the order of keys; the text form does not.
         left, right = (sorted(map(json.dumps, records.get(time, []))) for records in (got, want))
         if left != right:
             wrong.append((left, right))

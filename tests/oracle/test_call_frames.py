@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The call frame information of programs and libraries of x86-64, and of the runtime for arm64, as clrsym's reader and as
-readelf has it: at each address from which other rules count, and before the next one."""
+"""The call frame information of x86-64 programs and libraries, and of the runtime for arm64:
+clrsym's reader is compared with readelf, at each address where rules change, and just before
+the next one."""
 
 import glob
 import pathlib
@@ -17,20 +18,20 @@ from recorded import Tap  # pylint: disable=wrong-import-position
 
 LIBRARIES = ['libc.so.6', 'ld-linux-x86-64.so.2', 'libm.so.6', 'libcrypto.so.3', 'libglib-2.0.so.0', 'libstdc++.so.6',
              'libgcc_s.so.1']
-# The rules of the runtime and of its JIT, if there is one.
+# Libraries of the runtime and of its JIT, if a runtime is installed.
 RUNTIME = '/usr/share/dotnet/shared/Microsoft.NETCore.App/*/lib{coreclr,clrjit}.so'
 REGISTERS = {
     'x86_64': ['rax', 'rdx', 'rcx', 'rbx', 'rsi', 'rdi', 'rbp', 'rsp', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14',
                'r15', 'ra'],
-    # The last one is not one of DWARF's.
+    # The last register is not one of DWARF's.
     'aarch64': [*(f'x{i}' for i in range(30)), 'ra', 'sp', '-'],
 }
-# A rule of these that is not mentioned is that of the ABI.
+# Registers whose rules are the ABI's if the function does not give a rule.
 ABI = {
     'x86_64': {'rbx': 's', 'rbp': 's', 'r12': 's', 'r13': 's', 'r14': 's', 'r15': 's', 'rsp': 'v+0'},
     'aarch64': {**{f'x{i}': 's' for i in range(19, 30)}, 'ra': 's', 'sp': 'v+0'},
 }
-# More than that many functions of a file are thinned out.
+# Maximum number of tested functions in a file; larger files are sampled.
 MOST = 20000
 SOURCE = '''
 #include <stdlib.h>
@@ -42,8 +43,8 @@ int main(int n, char **words) { return called(many, n, n + 1) == 0; }
 
 
 def rules_of(path):
-    """readelf's: for each function its end, and (address, rules by column) of each change."""
-    # It fails where there are links to debug files that are not there.
+    """Returns readelf's functions: their ends, and (address, rules by column) for each change."""
+    # readelf fails if linked debug files are missing.
     text = subprocess.run(['readelf', '-wF', path], capture_output=True, text=True, check=False).stdout
     common, functions, rows, columns = {}, [], [], []
     for line in text.splitlines():
@@ -61,7 +62,8 @@ def rules_of(path):
 
 
 def expected(rules, machine):
-    """As frame-rules prints them. readelf's "u" is also what is not mentioned."""
+    """Returns the rules in the form of frame-rules. readelf also prints "u" for registers
+    without a rule."""
     cfa = rules['CFA']
     found = [['vexp'] if cfa == 'exp' else [cfa if '+' in cfa or '-' in cfa else cfa + '+0']]
     for name in REGISTERS[machine]:
@@ -71,7 +73,7 @@ def expected(rules, machine):
 
 
 def questions(functions, machine):
-    """Pairs of an address and what readelf has there."""
+    """Returns pairs of an address and readelf's rules there."""
     step = len(functions) // MOST + 1
     for begin, end, common, rows in functions[::step]:
         if begin == end or begin == 0:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The frames of arm64's methods by their machine code, against the unwind data that the compiler wrote for the same methods
-of System.Private.CoreLib ("ARM64 exception handling", Microsoft): at each instruction of each begin and end, and between.
+"""The frames of arm64 methods from their machine code, compared with the compiler's unwind data for
+the same methods of System.Private.CoreLib ("ARM64 exception handling", Microsoft): at each
+instruction of each prolog and epilog, and between them.
 
 test_code_frames.py CODE_FRAMES: the program that reads machine code
 """
@@ -20,7 +21,7 @@ from recorded import Tap  # pylint: disable=wrong-import-position
 IMAGE = 'runtimes/linux-arm64/lib/net10.0/System.Private.CoreLib.dll'
 RUNTIME_FUNCTIONS = 102
 FP, LR, SAVED = 29, 30, range(19, 31)
-# Of the unwind codes: the bits of the first byte that tell it, how many bytes it has, and its name.
+# Unwind codes: mask and value of the first byte, size in bytes, and name.
 CODES = [(0xe0, 0x00, 1, 'alloc'), (0xe0, 0x20, 1, 'r19r20_x'), (0xc0, 0x40, 1, 'fplr'), (0xc0, 0x80, 1, 'fplr_x'),
          (0xf8, 0xc0, 2, 'alloc'), (0xfc, 0xc8, 2, 'regp'), (0xfc, 0xcc, 2, 'regp_x'), (0xfc, 0xd0, 2, 'reg'),
          (0xfe, 0xd4, 2, 'reg_x'), (0xfe, 0xd6, 2, 'lrpair'), (0xfe, 0xd8, 2, 'fregp'), (0xfe, 0xda, 2, 'fregp_x'),
@@ -52,7 +53,7 @@ class Image:
         raise ValueError(address)
 
     def functions(self):
-        """(offset of the code, offset of its unwind data)"""
+        """Yields (offset of the code, offset of its unwind data)."""
         address, size = self.tables[RUNTIME_FUNCTIONS]
         at = self.offset(address)
         for begin, unwind in struct.iter_unpack('<II', self.bytes[at:at + size // 8 * 8]):
@@ -61,7 +62,7 @@ class Image:
 
 
 def code_of(data, at):
-    """How many bytes it has, and what it does."""
+    """Returns the size of a code in bytes, and its action."""
     n, name = next((n, name) for mask, bits, n, name in CODES if data[at] & mask == bits)
     value = int.from_bytes(data[at:at + n], 'big')
     low6, low5 = value & 63, value & 31
@@ -101,7 +102,8 @@ def save(name, z, registers):
 
 
 def codes_from(data, at):
-    """Up to the end of the sequence; in the order of an epilog, which is the reverse of the prolog's."""
+    """Returns the codes up to the end of the sequence, in the order of an epilog, which is the
+    reverse of the prolog's."""
     found = []
     while True:
         n, code = code_of(data, at)
@@ -112,7 +114,8 @@ def codes_from(data, at):
 
 
 def state(prolog):
-    """After these codes, in the order of a prolog: the depth, where registers are from the CFA, and x29's place."""
+    """Returns the state after these codes, in the order of a prolog: the depth, the registers'
+    places from the CFA, and the place of x29."""
     depth, places, pointer, last = 0, {}, None, ('save', 0, 0, [])
     for code in prolog:
         if code[0] == 'next':
@@ -130,13 +133,13 @@ def state(prolog):
 
 
 def texts(depth, places, pointer):
-    """The CFA by sp, and by x29 once that is the method's own."""
+    """Returns the CFA relative to sp, and relative to x29 once x29 belongs to the method."""
     saved = ' '.join(str(places.get(register, '-')) for register in SAVED)
     return {f'sp{depth:+} {saved}', *([] if pointer is None else [f'x29{pointer:+} {saved}'])}
 
 
 def questions(image, begin, unwind):
-    """(offset in the method, what is right, where) of the function; its length."""
+    """Returns (offset in the method, right answer, place) of a function; and its length."""
     data, header = image.bytes, image.word(unwind)
     n, n_scopes, n_words, at = (header & 0x3ffff) * 4, header >> 22 & 31, header >> 27, unwind + 4
     is_single = header >> 21 & 1
@@ -161,7 +164,7 @@ def questions(image, begin, unwind):
         if start > 4 * len(prolog) and start - 4 not in ends:
             found.append((start - 4, whole, 'between'))
         for k in range(len(last) + 1):
-            # Until x29 is restored, the rules of the whole frame hold, too.
+            # Until x29 is restored, the rules of the whole frame are valid, too.
             is_whole = not any(FP in code[3] for code in last[:k] if code[0] == 'save')
             found.append((start + 4 * k, texts(*state(last[k:][::-1])) | (whole if is_whole else set()), 'end'))
     return n, found

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every sequence point of the PDBs in tests/lines, embedded ones too, of the PDBs that the build here
-makes, and of those that are embedded in the assemblies of the .NET SDK (the F# compiler's among them),
-against those that System.Reflection.Metadata reads."""
+"""Sequence points, compared with those of System.Reflection.Metadata: of the PDBs in
+tests/lines, embedded ones included, of the PDBs of this build, and of PDBs embedded in
+assemblies of the .NET SDK (F# compiler included)."""
 
 import collections
 import itertools
@@ -20,10 +20,10 @@ import traceevent  # pylint: disable=wrong-import-position
 
 HERE = pathlib.Path(__file__).resolve().parent
 LINES = HERE.parent / 'lines' / 'data'
-# Assemblies of the SDK, of which those count that have their PDB inside.
+# Assemblies of the SDK; only assemblies with an embedded PDB count.
 OF_SDK = ('FSharp/*.dll', 'Microsoft.TestPlatform.*.dll', 'Spectre.Console.dll', 'vstest.console.dll')
 EMBEDDED = b'MPDB'
-# At least so many files have to be there, and so many different assemblies of the SDK.
+# Minimum number of files, and of different assemblies of the SDK.
 MIN_FILES, MIN_OF_SDK = 12, 10
 
 
@@ -35,7 +35,8 @@ def find_in_sdk():
 
 
 def find_pdbs(directory, command):
-    """Unpacks the recorded programs. Files with PDBs: those, assemblies with an embedded one, and the reader's own."""
+    """Unpacks the recorded programs. Returns files with PDBs: PDBs, assemblies with embedded
+    ones, and the reader's own."""
     for archive in sorted(LINES.glob('*/app.tar.xz')):
         with tarfile.open(archive) as tar:
             tar.extractall(directory / archive.parent.name)
@@ -45,7 +46,7 @@ def find_pdbs(directory, command):
 
 
 def read(command, files):
-    """File -> "METHOD IL LINE ..." of each of its points."""
+    """Returns file -> "METHOD IL LINE ..." for each point."""
     done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=True,
                           timeout=recorded.TIMEOUT, env=traceevent.ENVIRONMENT)
     points = collections.defaultdict(list)

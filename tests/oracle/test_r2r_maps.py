@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The maps of precompiled code in the runtime's own images, against what the runtime says of them
-through its debugger interface: data/r2rmaps-VERSION.tsv.xz, of .NET VERSION for x86-64, or for arm64. And the maps
-of every function of every image of .NET 8 to 11, ASP.NET's among them, are read."""
+"""The maps of precompiled code in the runtime's own images, compared with the maps from the
+runtime's debugger interface: data/r2rmaps-VERSION.tsv.xz, of .NET VERSION for x86-64 or
+arm64. Also reads the maps of every function of every image of .NET 8 to 11, ASP.NET included."""
 
 import collections
 import lzma
@@ -18,24 +18,25 @@ import recorded  # pylint: disable=wrong-import-position
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 PACKAGES = ('Microsoft.NETCore.App.Runtime.linux-x64', 'Microsoft.AspNetCore.App.Runtime.linux-x64')
-# The version with that ending: without ASP.NET's images.
+# The version with this suffix has no ASP.NET images.
 ARM64 = f'{nuget.ARM64_RUNTIME[1]}-arm64'
-# A version has: images with precompiled code; their functions, those of catch and finally blocks among
-# them; methods; and maps. 727,903 methods together; three images of .NET 8 and of 9 each have IL only.
+# Totals of a version: images with precompiled code; functions, catch and finally blocks included;
+# methods; and maps. All versions have 727,903 methods; three images of .NET 8 and three of .NET 9
+# have only IL.
 Sums = collections.namedtuple('Sums', 'images functions methods maps')
 VERSIONS = {'8.0.31': Sums(225, 176655, 162514, 162514), '9.0.20': Sums(225, 191284, 176547, 176547),
             '10.0.12': Sums(230, 202234, 186119, 186119), '11.0.0': Sums(230, 223241, 202723, 202723),
             ARM64: Sums(92, 148970, 137818, 137818)}
-# Stubs that continue the variants of async methods, by the fixups of the variants (kind 0x38).
+# Stubs that resume the async variants of methods, from the fixups of the variants (kind 0x38).
 RESUMED = {'11.0.0': 1785}
-# Rows of the debugger interface; it repeats some methods. For arm64 the two rows of a method that has the maps of three
-# bodies in one are left out.
+# Rows of the debugger interface, which repeats some methods. For arm64, the data lacks the two rows
+# of a method that has the maps of three bodies in one.
 ROWS = {'8.0.31': 28989, '9.0.20': 27337, '10.0.12': 27506, '11.0.0': 24612,
         ARM64: 27397}
 
 
 def truth(version):
-    """Rows by module: module, GUID of its PDB, token, RVA, bytes, map."""
+    """Returns the rows by module: module, GUID of its PDB, token, RVA, bytes, map."""
     rows = collections.defaultdict(list)
     with lzma.open(DATA / f'r2rmaps-{version}.tsv.xz', 'rt') as lines:
         for line in list(lines)[1:]:
@@ -45,14 +46,14 @@ def truth(version):
 
 
 def images_of(version):
-    """Module -> file. Those that only forward to others, for any machine, are among them."""
+    """Returns module -> file. Facade assemblies, which are for any machine, are among them."""
     packages = [nuget.ARM64_RUNTIME] if version == ARM64 else [(name, version) for name in PACKAGES]
     return {path.name: path for directory in nuget.restore(packages)
             for path in sorted(directory.glob('runtimes/*/*/**/*.dll'))}
 
 
 class Maps:
-    """The maps of all images, {module: {rva: [bytes, token, map]}}, and their sums."""
+    """The maps of all images, {module: {rva: [bytes, token, map]}}, and their totals."""
 
     def __init__(self, program, images):
         done = subprocess.run([program, *images.values()], capture_output=True, text=True, check=False)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The names of precompiled code that are in the runtime's own images, against those of its events.
+"""Names of precompiled code from the runtime's own images, compared with the names in its events.
 
-The recordings are of .NET 10.0.12 for x86-64, whose images have to be beside the dotnet on PATH. An
-event has the address of a method; where the image was mapped is found by the methods themselves.
+The recordings are of .NET 10.0.12 for x86-64; the images must be beside the dotnet on PATH. An
+event has the address of a method; the test derives the address of the mapped image from the methods
+themselves.
 """
 
 import collections
@@ -23,9 +24,9 @@ import recorded  # noqa: E402  pylint: disable=wrong-import-position
 VERSION = '10.0.12'
 PAGE = 4096
 CORE = 'System.Private.CoreLib.dll'
-# Recordings, and how many precompiled methods each has at least.
+# Recordings, and their minimum numbers of precompiled methods.
 SESSIONS = {'lib': 2000, 'sampled': 500}
-# C#'s own words for types.
+# C#'s keywords for types.
 WORDS = {'System.Boolean': 'bool', 'System.Byte': 'byte', 'System.Char': 'char', 'System.Int16': 'short',
          'System.Int32': 'int', 'System.Int64': 'long', 'System.UInt16': 'ushort', 'System.UInt32': 'uint',
          'System.UInt64': 'ulong', 'System.Object': 'object', 'System.String': 'string',
@@ -36,7 +37,7 @@ Name = collections.namedtuple('Name', 'rva size token texts type_args')
 
 
 def directory_of_runtime():
-    """Its directory of that version, beside the dotnet on PATH; or None."""
+    """Returns the directory of the runtime's version beside the dotnet on PATH; or None."""
     program = shutil.which('dotnet')
     if not program:
         return None
@@ -45,7 +46,7 @@ def directory_of_runtime():
 
 
 class Images:
-    """The names in images, as the program that is tested prints them."""
+    """The names in images, from the output of the tested program."""
 
     def __init__(self, program, directory):
         self.program, self.directory = program, directory
@@ -73,7 +74,8 @@ def module_of(body):
 
 
 def check_listed(tap, images, bodies, what, least):
-    """What a rundown lists has a token and a module: one method of the image has to be equal in all."""
+    """A listed method has a token and a module: one method of the image must have all equal
+    members."""
     n, wrong = 0, []
     for body in bodies:
         module = module_of(body)
@@ -90,7 +92,7 @@ def check_listed(tap, images, bodies, what, least):
 
 
 def base_of(names, entries):
-    """Where the image was mapped: most methods agree."""
+    """Returns the address of the mapped image on which most methods agree."""
     by_texts = collections.defaultdict(list)
     for name in names:
         by_texts[name.texts].append(name.rva)
@@ -100,7 +102,8 @@ def base_of(names, entries):
 
 
 def plain_types(arguments):
-    """"int,System.Guid" of "System.Int32,System.Guid"; None if one of them is generic itself."""
+    """Returns "int,System.Guid" for "System.Int32,System.Guid"; None if one of the types is
+    generic itself."""
     if '[' in arguments:
         return None
     return ', '.join(WORDS.get(name, name.replace('+', '.')) for name in arguments.split(','))
@@ -112,8 +115,9 @@ def type_args_of(line, method):
 
 
 def check_entries(tap, images, bodies, lines):
-    """Precompiled methods that a thread entered: the event has their first address. With MethodDetails
-    there are their type arguments, too: the lines for people by the same addresses have those."""
+    """Precompiled methods that a thread entered: the event has their first address. With
+    MethodDetails, the event also has their type arguments; lines for people at the same
+    addresses have the same arguments."""
     entries = [(int(body['start'], 16), body) for body in bodies if body['source'] == 'r2r-entry']
     names = images.names(CORE)
     base = base_of(names, entries)
@@ -136,7 +140,7 @@ def check_entries(tap, images, bodies, lines):
 
 
 def check_shown(tap, images, bodies, lines, what):
-    """The list for people has the type arguments of precompiled code that no event has them of."""
+    """Lines for people have type arguments of precompiled code even if no event has them."""
     n, wrong = 0, []
     for body in bodies:
         module, method = module_of(body), body['method']

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The dump, field by field, against Microsoft.Diagnostics.Tracing.TraceEvent on the same bytes.
+"""The dump, field by field, compared with Microsoft.Diagnostics.Tracing.TraceEvent on the same
+bytes.
 
-It has a CTF reader, blob layouts and text conversion of its own. What it does not deliver, or
-delivers otherwise than the runtime wrote it, is listed here; all else must be there and equal.
+TraceEvent has its own CTF reader, blob layouts and text conversion. The tables below list the
+events and fields that TraceEvent omits or changes; all others must be there and equal.
 """
 
 import collections
@@ -21,7 +22,7 @@ from layout import LAYOUT  # pylint: disable=wrong-import-position
 
 SAMPLED = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data' / 'sampled'
 RUNTIME, RUNDOWN = 'Microsoft-Windows-DotNETRuntime', 'Microsoft-Windows-DotNETRuntimeRundown'
-# The manifest's ids. TraceEvent gives the failures the ids of their Ansi forms.
+# Ids from the manifest. TraceEvent gives the failures the ids of their Ansi forms.
 IDS = {RUNTIME: {
     1: 'GCStart', 2: 'GCEnd', 3: 'GCRestartEEEnd', 7: 'GCRestartEEBegin', 8: 'GCSuspendEEEnd', 9: 'GCSuspendEEBegin',
     72: 'MethodDetails', 88: 'ILStubGenerated', 141: 'MethodLoad', 142: 'MethodUnload',
@@ -40,23 +41,24 @@ IDS = {RUNTIME: {
     151: 'DomainModuleDCStart', 152: 'DomainModuleDCEnd', 153: 'ModuleDCStart',
     154: 'ModuleDCEnd', 155: 'AssemblyDCStart', 156: 'AssemblyDCEnd', 157: 'AppDomainDCStart',
     158: 'AppDomainDCEnd', 187: 'RuntimeInformationDCStart'}}
-# What TraceEvent 4.0.0 has no row for in its CTF table, and BulkType, whose rows are not compared here; all of them
-# are in test_bt2.py.
+# Events that the CTF table of TraceEvent 4.0.0 lacks, and BulkType, whose rows test_bt2.py
+# compares.
 NOT_DELIVERED = ('DotNETRuntime:BulkType',
                  'DotNETRuntime:R2RGetEntryPoint', 'DotNETRuntime:R2RGetEntryPointStart',
                  'DotNETRuntime:MethodJitMemoryAllocatedForCode', 'DotNETRuntimeRundown:',
                  'DotNETRuntimePrivate:')
-# It knows processes from contexts only, not from the environment of a per-PID trace.
+# Traces without processes: TraceEvent takes processes only from contexts, not from the environment
+# of a per-PID trace.
 WITHOUT_PROCESS = ('perpid',)
-# It takes the tier's bits out of the flags, into a property with numbers of its own.
+# TraceEvent moves the tier from the flags to a property with numbers of its own.
 TIER_MASK, TIER_SHIFT = 0x380, 7
-# It reads 16-bit text as 8-bit text here: the first letter of the reason is right, nothing after.
+# TraceEvent reads 16-bit text as 8-bit text here: only the first letter of the reason is right.
 MISREAD = {'MethodJitInliningFailed': ('FailReason', 'ClrInstanceID')}
 BITS = {'u8': 8, 'u16': 16, 'u32': 32, 'u64': 64, 'i32': 32}
 
 
 def signed_away(kind, value):
-    """A number of theirs, which may be signed, in the form that the dump has for that type."""
+    """Returns a number of TraceEvent's, which may be signed, in the dump's form for that type."""
     if kind in BITS and isinstance(value, int):
         value &= (1 << BITS[kind]) - 1
         return f'0x{value:x}' if kind == 'u64' else value
@@ -67,7 +69,7 @@ def signed_away(kind, value):
 
 
 def differences(name, ours, theirs):
-    """(fields compared, what differs)"""
+    """Returns (number of compared fields, differences)."""
     kinds = dict(LAYOUT[name])
     n_fields, wrong = 0, []
     for field, value in theirs.items():
@@ -136,7 +138,7 @@ def check(tap, name, dumped, delivered):
 
 
 def check_samples(tap, programs, directory, command):
-    """The samples of the runtime's own sampler: stacks, and the names that TraceEvent has too."""
+    """Samples of the runtime's own sampler: stacks, and the names that TraceEvent also has."""
     path = pathlib.Path(directory) / 'sampled.nettrace'
     path.write_bytes(lzma.open(SAMPLED / 'trace.nettrace.xz').read())
     theirs, = traceevent.read(command, [path])

@@ -17,13 +17,13 @@ import recorded  # pylint: disable=wrong-import-position
 SOURCE = pathlib.Path(__file__).resolve().parent / 'traceevent'
 ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
                'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0',
-               # It does not run for long enough to be worth it.
+               # The program is too short-lived for tiered PGO.
                'DOTNET_TieredPGO': '0'}
 
 
 def build(directory, source=SOURCE):
-    """Restores and builds; returns the command. Without a .NET SDK the test is skipped, but not in
-    CI, where nothing may be left out."""
+    """Restores and builds; returns the command. Without a .NET SDK the test is skipped, except
+    in CI, where no test may be skipped."""
     dotnet = shutil.which('dotnet')
     if not dotnet:
         why = 'no `dotnet`: install a .NET SDK to compare with TraceEvent'
@@ -32,7 +32,7 @@ def build(directory, source=SOURCE):
     project = shutil.copytree(source, pathlib.Path(directory) / source.name,
                               ignore=shutil.ignore_patterns('bin', 'obj'))
     output = project / 'out'
-    # No build server: no process is left over.
+    # Without a build server, so that no process is left.
     done = subprocess.run([dotnet, 'build', '--configuration', 'Release', '--output', output,
                            '--disable-build-servers', '-nodeReuse:false',
                            '-p:UseSharedCompilation=false', project],
@@ -44,7 +44,8 @@ def build(directory, source=SOURCE):
 
 
 def pack(trace, path):
-    """The zip that TraceEvent wants: channel files are named channel*; nothing is compressed."""
+    """Writes the zip that TraceEvent expects: channel files are named channel*; nothing is
+    compressed."""
     with zipfile.ZipFile(path, 'w') as archive:
         for ctf in recorded.ctf_directories(trace):
             for file in sorted(ctf.iterdir()):
@@ -55,8 +56,8 @@ def pack(trace, path):
 
 
 def read(command, paths):
-    """Every event that TraceEvent delivers, as dictionaries: a list of them for each path. One program
-    reads all: its code takes longer to compile than most traces to read."""
+    """Returns the events that TraceEvent delivers, as a list of dictionaries for each path. One
+    program reads all paths, because compiling its code takes longer than reading most traces."""
     with tempfile.TemporaryFile('w+') as errors, \
          subprocess.Popen([*command, *paths], stdout=subprocess.PIPE, stderr=errors, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL, encoding='utf-8') as process:

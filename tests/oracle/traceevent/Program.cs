@@ -105,7 +105,7 @@ static void PrintLeaves(string path, Stream output)
     {
         if (data.ProviderName != UniversalEventsTraceEventParser.ProviderName || data.CallStack() is not { } leaf)
             continue;
-#pragma warning disable CS0618 // the clock's own value
+#pragma warning disable CS0618 // the clock's raw value
         writer.WriteLine(JsonSerializer.Serialize(new
         {
             time = data.TimeStampQPC,
@@ -127,7 +127,7 @@ static Action<TraceEvent> PrinterTo(Stream output)
         writer.WriteString("name", data.EventName);
         writer.WriteNumber("id", (int)data.ID);
         writer.WriteNumber("version", data.Version);
-#pragma warning disable CS0618 // discouraged, but the only exact one: the clock's own value
+#pragma warning disable CS0618 // obsolete, but the only exact property: the clock's raw value
         writer.WriteNumber("time", data.TimeStampQPC);
 #pragma warning restore CS0618
         writer.WriteNumber("pid", data.ProcessID);
@@ -168,8 +168,8 @@ static void PrintSamples(string path, Stream output)
     }
 }
 
-// Arrays are no payload of theirs, and MethodDetails' payload list is one off: its typed
-// properties are right.
+// TraceEvent's payloads lack arrays, and its payload list of MethodDetails is shifted by one: the
+// typed properties are right.
 static void PrintFields(Utf8JsonWriter writer, TraceEvent data)
 {
     switch (data)
