@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chromium without a window, driven over its debugging pipe: a page, a mouse, keys, and pictures."""
+"""Headless Chromium, driven over its debugging pipe: a page, a mouse, keys, and pictures."""
 
 import base64
 import json
@@ -15,12 +15,12 @@ NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 
 
 def find():
-    """The program, or None."""
+    """Returns the path of the program, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One page. Keeps what the page asked of the network and what it complained of."""
+    """One page. Records the network requests and the errors of the page."""
 
     def __init__(self, program, width=1280, height=800):
         self.home = tempfile.mkdtemp(prefix='clrsym-browser-')
@@ -28,7 +28,7 @@ class Browser:
         self.into, from_browser = os.pipe()
 
         def become_pipes():
-            # Numbers that the program expects; first out of their way.
+            # The program expects fixed descriptor numbers, so ours must be others.
             ours = [os.dup(to_browser), os.dup(from_browser)]
             high = [os.dup2(fd, 100 + i) for i, fd in enumerate(ours)]
             os.dup2(high[0], 3)
@@ -126,7 +126,7 @@ class Browser:
         self.call('Emulation.setScriptExecutionDisabled', value=not is_on)
 
     def open(self, path):
-        """Loads a file; forgets what was noted before."""
+        """Loads a file; forgets earlier requests and errors."""
         self.events, self.requests, self.complaints = [], [], []
         self.call('Page.navigate', url='file://' + str(path))
         deadline = time.monotonic() + TIMEOUT
@@ -137,12 +137,12 @@ class Browser:
         self.settle()
 
     def settle(self):
-        """Until what was asked for is drawn."""
+        """Waits until the page has drawn."""
         self.run('new Promise((done) => requestAnimationFrame('
                  '() => requestAnimationFrame(() => done(1))))')
 
     def run(self, script):
-        """The value of an expression; of a promise, what it becomes."""
+        """Returns the value of an expression; of a promise, its result."""
         result = self.call('Runtime.evaluate', expression=script, returnByValue=True,
                            awaitPromise=True)
         if 'exceptionDetails' in result:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What called a method: its callers merged, and a recursion once."""
+"""Callers of a method: merged callers, with a recursion counted once."""
 
 import collections
 import random
@@ -57,7 +57,7 @@ def check_random(tap, tool, directory, page):
 
 
 def check_keys(tap, tool, directory, page):
-    """From the graph, and folded."""
+    """Callers by button and by key, and with folded frames."""
     page.open(tool.write([cases.Sample((B, A, POOL, A, POOL))] * 3 + [cases.Sample((B, C))], directory / 'keys.html'))
     graph = graphs.Graph(page)
     is_off = "document.getElementById('callers').disabled"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Profiles for the tests, and the text that profile-tool makes them of."""
+"""Profiles for the tests, and their text form for profile-tool."""
 
 import dataclasses
 import functools
@@ -42,7 +42,7 @@ class Sample:
 
 @functools.cache
 def escape(text):
-    """What would end a field, or is not ASCII, as a backslash escape."""
+    """Escapes the ends of fields, and non-ASCII characters, with a backslash."""
     return ''.join(chr(byte) if 0x20 <= byte < 0x7f and byte != 0x5c else f'\\{byte:03o}'
                    for byte in (text if isinstance(text, bytes) else text.encode()))
 
@@ -51,7 +51,7 @@ def text(samples, commands=None, markers=()):
     """COMMANDS: pid -> command line. MARKERS: (kind, pid, tid, begin, end, text)."""
     numbers, lines = {}, [f'P\t{pid}\t{command}' for pid, command in (commands or {}).items()]
     lines += ['\t'.join(map(str, ('M', *marker))) for marker in markers]
-    stacks = {}  # by the tuple itself: equal ones take long to find
+    stacks = {}  # keyed by the tuple, because a search for an equal tuple is slow
     for sample in samples:
         for frame in () if id(sample.frames) in stacks and not sample.physical else sample.frames + (sample.physical or ()):
             if frame not in numbers:
@@ -70,7 +70,8 @@ def text(samples, commands=None, markers=()):
 
 
 def program():
-    """A program whose graph has known places: 1,000 samples, three quarters of them in Main."""
+    """Returns the samples of a program with a known graph: 1,000 samples, three quarters of them
+    in Main."""
     main = Frame('App.Program.Main(string[])', tier='QuickJitted', module='App.dll')
     work = [Frame('App.Worker.Run(System.Collections.Generic.List<int>)', tier=tier,
                   module='App.dll', is_marked=mark)
@@ -93,7 +94,7 @@ def program():
 
 
 def hostile(seed, n_samples=2000):
-    """Names, modules, tiers and threads that are made to be taken for something else."""
+    """Returns samples with hostile names, modules, tiers and threads."""
     choose = random.Random(seed)
     frames = [Frame(name, kind, choose.choice(TIERS) if kind == 'managed' else None,
                     choose.choice([None, 'a.dll', *HOSTILE]), choose.random() < .2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Frames that the page folds: runs of unnamed ones, and those that are not of your code."""
+"""Frames that the page folds: runs of unnamed frames, and frames that are not user code."""
 
 import collections
 import itertools
@@ -12,7 +12,7 @@ import graphs
 LIBRARY = '[libcoreclr.so]'
 EXTERNAL = '[external code]'
 MINE = [cases.Frame(f'Shop.{name}()', module='/app/shop.dll', tier='QuickJitted') for name in ('Main', 'Sell')]
-# A package is your code, however its name begins.
+# A package is user code, however its name begins.
 MINE.append(cases.Frame('System.Reactive.Observe()', module='System.Reactive.dll', tier='ReadyToRun'))
 THEIRS = [cases.Frame('System.Threading.Thread.StartCallback()', module='System.Private.CoreLib.dll', tier='ReadyToRun'),
           cases.Frame('System.Mine()', module='/dotnet/shared/Microsoft.Mine.App/1.0.0/Mine.dll', tier='ReadyToRun'),
@@ -22,7 +22,7 @@ MARK = cases.Frame('[continued after await]', 'unknown')
 
 
 def samples_of(seed):
-    """Stacks in which only the unnamed frame is its own caller."""
+    """Returns samples with stacks in which only the unnamed frame calls itself."""
     choose = random.Random(seed)
     samples = []
     for _ in range(14):
@@ -31,13 +31,13 @@ def samples_of(seed):
             frame = choose.choice([*MINE, *THEIRS, *[UNNAMED] * 4, MARK])
             if frame is UNNAMED or stack[-1:] != [frame]:
                 stack.append(frame)
-        # Numbers differ, so that a walk sees each of them.
+        # The numbers of samples differ, so that a walk sees each stack.
         samples += [cases.Sample(tuple(reversed(stack)), comm=choose.choice(['main', 'pool']))] * choose.randrange(1, 900)
     return samples
 
 
 def folded(stack, hides_external):
-    """[(name, frames)] of a stack, the root first."""
+    """Returns [(name, frames)] of a stack, the root first."""
     names = [(LIBRARY if frame is UNNAMED else frame.name, frame in MINE, frame is MARK) for frame in reversed(stack)]
     last = max((i for i, row in enumerate(names) if row[1]), default=-1) if hides_external else -1
     keys = [EXTERNAL if i < last and not is_mine and not is_mark else name
@@ -46,7 +46,7 @@ def folded(stack, hides_external):
 
 
 def wanted(samples, hides_external):
-    """What graphs.Graph.walk() has to find."""
+    """Returns the expected result of graphs.Graph.walk()."""
     totals, selves, lengths = collections.Counter(), collections.Counter(), {}
     for sample in samples:
         rows = [(sample.comm, 1), *folded(sample.frames, hides_external)]

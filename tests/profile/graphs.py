@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The graphs as they are used: in a browser, with mouse and keys."""
+"""The graphs in a browser, used with mouse and keys."""
 
 import dataclasses
 import random
@@ -15,13 +15,13 @@ def quiet(tap, page, path, name):
 
 
 class Svg:
-    """What is seen of the open .svg."""
+    """The visible part of the open .svg."""
 
     def __init__(self, page):
         self.page = page
 
     def frames(self):
-        """name -> [(x, y, width, label, class)] of what is shown."""
+        """Returns name -> [(x, y, width, label, class)] of the visible frames."""
         result = {}
         for name, *place in self.page.run('''
                 [...document.querySelectorAll('.f')].filter((f) => f.style.display !== 'none')
@@ -33,7 +33,7 @@ class Svg:
         return result
 
     def overflows(self):
-        """Labels that are wider than their frames."""
+        """Returns labels that are wider than their frames."""
         return self.page.run('''
             [...document.querySelectorAll('.f')].filter((f) => f.style.display !== 'none'
                 && f.querySelector('text')?.textContent
@@ -108,8 +108,8 @@ def check_svg(tap, tool, directory, page):
 
 
 class Graph:
-    """What is seen of the open .html. The canvas is read as the user sees it: by its pixels, and by
-    the details of what the mouse is on."""
+    """The open .html, seen as a user sees it: by the pixels of the canvas, and by the details of
+    the frame below the mouse."""
 
     def __init__(self, page):
         self.page = page
@@ -123,7 +123,7 @@ class Graph:
         return self.details().split('\n')[0]
 
     def at(self, row, share):
-        """The point in a row that is SHARE of the width from the left."""
+        """Returns the point in a row at SHARE of the width from the left."""
         return self.box[0] + share * self.box[2], self.box[1] + row * 19 + 9
 
     def point(self, row, share):
@@ -131,7 +131,7 @@ class Graph:
         return self.name()
 
     def colour(self, row, share):
-        """The colour of the frame there, beside its label: "#rrggbb"."""
+        """Returns the colour of the frame there, beside its label: "#rrggbb"."""
         x, y = self.at(row, share)
         return self.page.run(f"""(() => {{
             const canvas = document.getElementById('canvas'), scale = canvas.width / {self.box[2]};
@@ -144,8 +144,9 @@ class Graph:
         return self.page.run(f"document.getElementById('{name}').innerText")
 
     def walk(self):
-        """path of names from the root, below 'all' -> [(samples, samples of its own)], by keys. A call that has the
-        name and the numbers of its caller is not seen."""
+        """Walks through the graph with keys. Returns path of names from the root, below 'all' ->
+        [(samples, own samples)]. A call with the name and the numbers of its caller is
+        invisible."""
         rows = {}
 
         def visit(path):
@@ -226,7 +227,7 @@ def check_html(tap, tool, directory, page):
     page.settle()
     tap.check(graph.text('found').startswith('No match, and not a pattern: '), 'html: an invalid pattern', graph.text('found'))
     for words, found in (('MEMCPY', '30.0 % match'), ('^mem|^do_', '30.0 % match the pattern'),
-                         # As text, a point is a point.
+                         # In a plain-text search, a point is a point.
                          ('Worker.Run(', '60.0 % match'), ('m.mcpy', '30.0 % match the pattern'), ('zzz', '0 % match the pattern')):
         page.run("document.getElementById('search').select()")
         page.type(words)
@@ -246,7 +247,7 @@ def check_html(tap, tool, directory, page):
 
 
 def check_keys(tap, page, graph, main, run, parse):
-    """Everything without a mouse."""
+    """All actions without a mouse."""
     page.move(5, 5)
     page.run("document.activeElement.blur()")
     seen = []
@@ -319,7 +320,7 @@ def check_controls(tap, page, graph, main, run):
 
 
 def check_processes(tap, tool, directory, page):
-    """A row of processes, by their command lines, or by the name of the first thread."""
+    """A row of processes, with their command lines, or with the name of the first thread."""
     path = directory / 'processes.html'
     work, wait = cases.Frame('A.Work()'), cases.Frame('A.Wait()')
     samples = [cases.Sample((work,), 'app', 9, 9)] * 6 + [cases.Sample((work,), 'pool', 9, 11)] * 5 + \
@@ -353,7 +354,8 @@ def check_processes(tap, tool, directory, page):
 
 
 def check_physical(tap, tool, directory, page):
-    """Methods that await in the place of the thread pool, or the stacks as they are."""
+    """Awaiting methods take the place of the thread pool's frames, or the stacks stay as they
+    are."""
     main, handle, work = (cases.Frame(f'App.{name}()', module='app.dll') for name in ('Main', 'Handle', 'Work'))
     pool = cases.Frame('Pool.Dispatch()', module='System.Private.CoreLib.dll')
     mark = cases.Frame('[continued after await]', 'unknown')
@@ -377,7 +379,7 @@ def check_physical(tap, tool, directory, page):
     page.key('k')
     tap.equal(graph.walk(), logical, 'physical: and back')
     quiet(tap, page, path, 'physical')
-    # Other forms have the first only.
+    # Other forms have only the first view.
     for ending in '.svg', '.folded':
         text = tool.write(samples, directory / f'physical{ending}').read_text()
         alone = tool.write([dataclasses.replace(sample, physical=None) for sample in samples],
@@ -388,7 +390,7 @@ def check_physical(tap, tool, directory, page):
 
 
 def check_hostile(tap, tool, directory, page):
-    """Nothing that a name says is done."""
+    """Nothing in a name is executed."""
     samples = cases.hostile(3)
     for ending in ('svg', 'html'):
         path = directory / f'hostile.{ending}'
@@ -411,7 +413,7 @@ def check_hostile(tap, tool, directory, page):
 
 
 def check_large(tap, tool, directory, page):
-    """A page of 100,000 samples opens, is drawn again, and is searched."""
+    """A page of 100,000 samples opens, redraws, and searches."""
     choose = random.Random(5)
     frames = [cases.Frame(f'Ns{i % 17}.Type{i % 97}.Method{i}(int)', tier='QuickJitted')
               for i in range(3000)]

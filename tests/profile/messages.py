@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Messages of protobuf that profiles are made of: decoded by google.protobuf, from tables of their fields.
+"""Protobuf messages of profiles: decoded by google.protobuf, from tables of their fields.
 
-The tables have the fields that clrsym writes, and no others. So a field that clrsym does not mean to write, and a
-field with a wrong number or wire type, are unknown, and decode() refuses the message.
+The tables have only the fields that clrsym writes. A field that clrsym does not mean to write, or a
+field with a wrong number or wire type, is therefore unknown, and decode() refuses the message.
 """
 
 from google.protobuf import descriptor_pb2, message_factory, unknown_fields
 from google.protobuf.message import DecodeError  # pylint: disable=unused-import
 
-# Message -> field, number, type. A type with "*" is repeated, one with "?" is a member of the message's oneof.
+# Message -> field, number, type. "*" marks a repeated type, "?" a member of the message's oneof.
 Table = dict[str, tuple[tuple[str, int, str], ...]]
 
 # proto/profile.proto of github.com/google/pprof
@@ -56,7 +56,7 @@ OTLP: Table = {
 
 
 def file_of(package, table):
-    """The FileDescriptorProto of a table."""
+    """Returns the FileDescriptorProto of a table."""
     file = descriptor_pb2.FileDescriptorProto(name=f'{package}.proto', package=package, syntax='proto3')
     for name, rows in table.items():
         message = file.message_type.add(name=name)
@@ -79,7 +79,7 @@ CLASSES = message_factory.GetMessages([file_of('pprof', PPROF), file_of('otlp', 
 
 
 def check_known(message, path):
-    """Raises if MESSAGE, or a message in it, has a field that the table does not have."""
+    """Raises an error if MESSAGE, or a message within it, has a field that the table lacks."""
     unknown = unknown_fields.UnknownFieldSet(message)
     if len(unknown):
         raise ValueError(f'{path}: unknown field {unknown[0].field_number} with the wire type {unknown[0].wire_type}')
@@ -90,7 +90,7 @@ def check_known(message, path):
 
 
 def decode(name, data):
-    """The message NAME ("otlp.Profile") of DATA."""
+    """Returns the message NAME ("otlp.Profile") in DATA."""
     message = CLASSES[name].FromString(data)
     check_known(message, name)
     return message

@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * Writes a profile that stdin describes: profile-tool [--title T] [--event E] [--offset NS]
+ * Writes the profile on stdin to files: profile-tool [--title T] [--event E] [--offset NS]
  * [--annotate] FILE...
  *
- * Lines of fields between tabs, with backslashes as in C:
+ * Each line has fields separated by tabs, with backslash escapes as in C:
  * F KIND TIER MARK MODULE NAME FILE LINE CHECKSUM
  *                                   the next frame, counted from 0; "-": no tier, no module
  * P PID COMMAND
  * M KIND PID TID BEGIN END TEXT     a marker: 0 is a collection, 1 a pause, 2 a compilation
  * S COMM PID TID TIME PERIOD FRAMES [PHYSICAL]
- *                                   numbers of frames between commas, the leaf first
+ *                                   numbers of frames, separated by commas, the leaf first
  */
 
 static const char *const KINDS[_FRAME_KIND_MAX] = {"managed", "native", "kernel", "unknown"};

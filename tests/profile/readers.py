@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Readers of the forms that know only what is published of them, and what a profile must become."""
+"""Readers of the forms, written from their published descriptions, and the expected contents of
+a profile."""
 
 import collections
 import functools
@@ -13,7 +14,7 @@ import messages
 
 @functools.cache
 def printable(name):
-    """What is written of a name that is not fit to be seen."""
+    """Returns the text that stands for a name with unprintable characters."""
     return ''.join(f'\\u{{{ord(c):x}}}'
                    if unicodedata.category(c) in ('Cc', 'Cf', 'Zl', 'Zp') else c for c in name)
 
@@ -38,7 +39,7 @@ def folded_name(name):
 
 
 def folded(samples, annotate=False):
-    """What a folded file says of them: Counter of stacks from the root."""
+    """Returns the stacks of a folded file, as a Counter of stacks from the root."""
     marks = {'managed': '_[j]', 'kernel': '_[k]'} if annotate else {}
     result = collections.Counter()
     for sample in samples:
@@ -51,7 +52,8 @@ def folded(samples, annotate=False):
 
 
 def read_folded(text):
-    """As flamegraph.pl reads: also a second number before the count, which must not be there."""
+    """Parses like flamegraph.pl, which also takes a second number before the count; that number
+    must be absent."""
     result = collections.Counter()
     for line in text.splitlines():
         stack, count = re.fullmatch(r'(.*)\s+?(\d+(?:\.\d*)?)', line).groups()
@@ -60,7 +62,8 @@ def read_folded(text):
     return result
 
 
-# The columns of the tables of a thread (version 48 of the processed format); each refers to another table, or to none.
+# Columns of a thread's tables (version 48 of the processed format), and the table that each refers
+# to, or None.
 FIREFOX_TABLES = {
     'samples': {'stack': 'stackTable', 'time': None},
     'markers': {'data': None, 'name': 'stringArray', 'startTime': None, 'endTime': None, 'phase': None, 'category': 'categories'},
@@ -75,7 +78,7 @@ FIREFOX_TABLES = {
 
 
 def read_firefox(path):
-    """The file; raises if it is not what the published format asks for."""
+    """Returns the file; raises an error if it violates the published format."""
     file = json.loads(gzip.decompress(path.read_bytes()))
     meta = file['meta']
     assert meta['preprocessedProfileVersion'] == 48 and meta['interval'] > 0, meta
@@ -110,7 +113,7 @@ def firefox_samples(thread):
 
 
 def check_speedscope(file):
-    """Raises if it is not what speedscope's published schema asks for."""
+    """Raises an error if the file violates speedscope's published schema."""
     def only(value, required, optional=()):
         assert isinstance(value, dict) and set(required) <= set(value), value
         assert set(value) <= set(required) | set(optional), value
@@ -152,7 +155,7 @@ class Pprof:
         self.mappings = {mapping.id: self.strings[mapping.filename] for mapping in profile.mapping}
         functions = {function.id: function for function in profile.function}
         self.locations = {}
-        self.lines = set()  # (function, its file, line)
+        self.lines = set()  # (function, file, line)
         for location in profile.location:
             line, = location.line
             function = functions[line.function_id]
@@ -168,7 +171,7 @@ class Pprof:
         return self.strings[value.type], self.strings[value.unit]
 
     def sample(self, sample):
-        """(stack of (function, module), values, labels)"""
+        """Returns (stack of (function, module), values, labels)."""
         return (tuple(self.locations[i] for i in sample.location_id), list(sample.value),
                 {self.strings[label.key]: self.strings[label.str] if label.str else label.num for label in sample.label})
 
@@ -179,7 +182,7 @@ class Otlp:
     def __init__(self, data):
         request = messages.decode('otlp.ExportProfilesServiceRequest', data)
         self.tables = request.dictionary
-        # The first row of each table is empty; the identifiers of a link have their size.
+        # The first row of each table is empty; a link's identifiers have their size.
         first = {field.name: rows[0] for field, rows in self.tables.ListFields()}
         link = first.pop('link_table')
         assert first.pop('string_table') == '' and (link.trace_id, link.span_id) == (bytes(16), bytes(8)), link
@@ -206,7 +209,7 @@ class Otlp:
 
     @functools.cache
     def location(self, index):
-        """(function, its file, module, line)"""
+        """Returns (function, file, module, line)."""
         assert index > 0
         location = self.tables.location_table[index]
         line, = location.lines
@@ -217,7 +220,7 @@ class Otlp:
                 self.strings[module] if location.mapping_index else None, line.line)
 
     def sample(self, sample):
-        """(stack of locations, value, attributes)"""
+        """Returns (stack of locations, value, attributes)."""
         assert sample.stack_index > 0
         value, = sample.values
         stack = self.tables.stack_table[sample.stack_index].location_indices

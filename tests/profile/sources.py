@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hottest lines of methods, beside their source, in a page."""
+"""The hottest lines of methods, shown with their source in a page."""
 
 import dataclasses
 import hashlib
@@ -16,7 +16,7 @@ WHY = {'changed': 'checksum differs', 'missing': 'cannot be read here', 'unverif
 
 
 def make_sources(directory):
-    """name -> (path, checksum)"""
+    """Returns name -> (path, checksum)."""
     lines = [f'\tint line{i} = {i}; // \x1b]é</script>' for i in range(1, 101)]
     text = ('\ufeff' + '\r\n'.join(lines) + '\r\n').encode()
     for name in 'sha256', 'sha1', 'changed', 'unverified', 'large':
@@ -33,7 +33,8 @@ def make_sources(directory):
 
 
 def samples_of(sources):
-    """20 samples end in line 10, 5 in line 50, 30 in what line 51 calls, itself among them."""
+    """20 samples end in line 10, 5 in line 50, and 30 in callees of line 51, among them the
+    method itself."""
     def frame(source, line, **others):
         file, checksum = sources[source]
         return cases.Frame(HOT if source == 'sha256' else f'Other.{source}()', module='shop.dll',
@@ -82,7 +83,7 @@ def check_page(tap, page, path):
 
 
 def check(tap, tool, directory, program):
-    """PROGRAM: a browser, or None."""
+    """PROGRAM: browser, or None."""
     sources = make_sources(directory)
     path = directory / 'sources.html'
     tool.write(samples_of(sources), path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The strip over time: a range of it, a thread, and the lane of garbage collections."""
+"""The time strip: a selected range, a thread, and the lane of garbage collections."""
 
 import collections
 
@@ -15,7 +15,7 @@ FRAMES = [cases.Frame(f'A.{name}()', module='a.dll', tier='QuickJitted') for nam
 PHASES = [(0, ('main', 1), 0, 1, 51), (1, ('main', 1), 4, 5, 30), (2, ('pool', 2), 4.5, 5.5, 20), (3, ('pool', 2), 9.9, 10, 11)]
 MARKERS = [(0, 1, 1, BEGIN + 2 * SECOND, BEGIN + 3 * SECOND, 'generation 2, <b>blocking</b>'),
            (1, 1, 1, BEGIN + 5 * SECOND // 2, BEGIN + 3 * SECOND, 'pause'),
-           # A compilation, and what was before the samples, is not shown.
+           # Compilations, and markers before the first sample, are not shown.
            (2, 1, 1, BEGIN + 6 * SECOND, BEGIN + 8 * SECOND, 'A.Begin()'),
            (0, 1, 1, 0, SECOND, 'early')]
 
@@ -51,7 +51,7 @@ class Strip:
         self.page.settle()
 
     def colours(self, points):
-        """Of [(second, y)]: "#rrggbb"."""
+        """Returns the colour "#rrggbb" at each of [(second, y)]."""
         places = [(round(self.x(second)), y) for second, y in points]
         return self.page.run(f"""(() => {{ const canvas = document.getElementById('time'), width = canvas.width;
             const all = canvas.getContext('2d').getImageData(0, 0, width, canvas.height).data;

@@ -41,7 +41,8 @@ class Tool:
                               capture_output=True, check=False, timeout=120)
 
     def write(self, samples, path, *arguments, **others):
-        """Returns the path. OTHERS: of cases.text()."""
+        """Writes a profile of SAMPLES. Returns its path. OTHERS: further arguments of
+        cases.text()."""
         done = self.run(samples, path, *arguments, **others)
         if done.returncode:
             raise RuntimeError(done.stderr.decode())
@@ -108,7 +109,8 @@ def check_firefox(tap, tool, directory, name, samples):
 
 
 def programs_of(samples):
-    """The modules in which most managed stacks of first threads begin; without such, of all."""
+    """Returns the modules in which most managed stacks of first threads begin; without such
+    stacks, of all threads."""
     def counted(samples):
         starts = [[frame.module for frame in sample.frames if frame.kind == 'managed' and frame.module]
                   for sample in samples]
@@ -211,7 +213,7 @@ def check_go_pprof(tap, tool, directory):
     environment = {**os.environ, 'HOME': str(directory), 'PPROF_TMPDIR': str(directory)}
 
     def ask(path, *arguments):
-        # Newer go compiles pprof when it is first asked.
+        # Newer versions of go compile pprof at its first use.
         done = subprocess.run([go, 'tool', 'pprof', *arguments, path], capture_output=True,
                               check=False, timeout=600, env=environment, text=True)
         if done.returncode:
@@ -243,7 +245,7 @@ def check_go_pprof(tap, tool, directory):
 
 
 class Page(html.parser.HTMLParser):
-    """Every tag of a page, and what is between the tags of its scripts."""
+    """All tags of a page, and the text of its scripts."""
 
     def __init__(self, text):
         super().__init__()
@@ -288,7 +290,7 @@ def check_graph_files(tap, tool, directory, name, samples, title):
         tops[rect['y']].append((rect['x'], rect['x'] + rect['width']))
         n_names += shown in known
         if label is not None:
-            # Monospaced, at the least 7.2 a character.
+            # Monospaced text has at least 7.2 a character.
             width = sum(7.2 if ord(c) < 0x2e80 else 14.4 for c in label.text)
             if width > rect['width'] or not (label.text.rstrip('…') in shown):
                 tap.check(False, f'{name}: svg label', label.text, shown)
@@ -311,7 +313,7 @@ def check_graph_files(tap, tool, directory, name, samples, title):
 
 
 def check_framework(tap, tool, directory):
-    """No assembly of the runtimes here is your code, wherever it is."""
+    """Assemblies of the installed runtimes are not user code, wherever they are."""
     hosts = [pathlib.Path(os.path.realpath(path)).parent for path in [shutil.which('dotnet')] if path]
     assemblies = sorted({path.name for host in hosts for path in host.glob('shared/*/*/*.dll')})
     if not assemblies:
@@ -373,7 +375,7 @@ def check_files(tap, tool, directory):
 
 
 def check_full_disk(tap, tool, directory):
-    """Files may not grow beyond what a limit says: as on a full disk, the write fails."""
+    """A limit on the size of files, as on a full disk: the write fails."""
     home = directory / 'full'
     home.mkdir()
     for ending in ENDINGS:
@@ -390,7 +392,7 @@ def check_full_disk(tap, tool, directory):
 
 
 def main():
-    # A sanitizer that was loaded into us is not for the browser and go.
+    # A sanitizer preloaded into this process must not be preloaded into the browser and go.
     os.environ.pop('LD_PRELOAD', None)
     tap = Tap()
     tool = Tool(sys.argv[1])
