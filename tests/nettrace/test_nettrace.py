@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Recorded sessions of EventPipe, against LTTng traces of the same runs and the runtimes' perf maps.
+"""Recorded sessions of EventPipe, compared with LTTng traces of the same runs and the runtimes'
+perf maps.
 
-The program of each recording ran once, and both sources were on from its first instruction.
+The program of each recording ran once; both sources recorded from its first instruction on.
 """
 
 import collections
@@ -22,7 +23,7 @@ import test_feed  # noqa: E402  pylint: disable=wrong-import-position
 DATA = HERE / 'data'
 TWINS = ('gen', 'lib', 'stacks', 'lossy')
 GAP = '(discarded events)'
-# What the two sources have of two times, or only one has.
+# Members that differ in time between the sources, or that only one source has.
 DIFFERENT = ('pid_ns', 'horizon', 'epoch', 'loaded', 'unloaded', 'since', 'jit_ms')
 NS = 10**9
 
@@ -52,7 +53,8 @@ class Recording:
 
 
 class Event:
-    """An event of a dump. Its key is all that the sources have to agree on: every field, and the thread."""
+    """An event of a dump. Its key has all members in which the sources must agree: every field,
+    and the thread."""
 
     def __init__(self, line):
         values = json.loads(line)
@@ -63,7 +65,7 @@ class Event:
 
 
 def dump(programs, *paths):
-    """The events of all paths, and the gaps: (begin, end, count)."""
+    """Returns the events of all paths, and the gaps: (begin, end, count)."""
     events, gaps = [], []
     for path in paths:
         done = programs.run([programs.clrsym, 'dump', path])
@@ -86,7 +88,7 @@ def times_by_key(events):
 
 
 def only_in(these, those):
-    """What THESE have more, as events: the latest ones of their key."""
+    """Returns the events that only THESE have: the latest ones with their key."""
     more, others = [], times_by_key(those)
     for event in sorted(these, key=lambda event: event.time):
         if others[event.key]:
@@ -101,7 +103,8 @@ def process_of(programs, path):
 
 
 def check_events(tap, programs, name, recording):
-    """Every event of one is in the other, with every field; LTTng has it later, never earlier."""
+    """The two sources have the same events with the same fields; LTTng's time is later, never
+    earlier."""
     paths = [path for path in (recording.trace, recording.rundown) if path.exists()]
     events, gaps = dump(programs, *paths)
     twins, _ = dump(programs, recording.twin)
@@ -109,7 +112,8 @@ def check_events(tap, programs, name, recording):
     tap.equal(more, [], f'{name}: {len(events)} events, and each is in the LTTng trace')
     horizon = ns(process_of(programs, recording.trace)['horizon'])
     missing = only_in(twins, events)
-    # After the session's end LTTng goes on. A loss that LTTng's later time puts there is none there.
+    # LTTng continues after the end of the session. A loss that is after the end only by LTTng's
+    # later time does not count.
     during = [event for event in missing if event.time <= horizon]
     tap.note(f'{name}: {len(missing)} only in the LTTng trace, {len(missing) - len(during)} of them after '
              'the end of the session')
@@ -130,13 +134,14 @@ def check_events(tap, programs, name, recording):
 
 
 def body_row(body):
-    """All that is known of a body but its times; they are a little later in LTTng's trace."""
+    """Returns all members of a body except its times, which are a little later in LTTng's trace."""
     row = {key: value for key, value in body.items() if key not in DIFFERENT}
     return json.dumps(row)
 
 
 def check_bodies(tap, programs, name, recording, horizon):
-    """Bodies, versions, tiers and sizes are equal; lives differ by no more than the sources' times."""
+    """Bodies, versions, tiers and sizes are equal; lives differ only by the difference of the
+    sources' times."""
     ours, theirs = ([body for body in programs.bodies(('--trace', path)) if body['source'] == 'load']
                     for path in (recording.trace, recording.twin))
     tail = [body for body in theirs if ns(body['loaded']) > horizon]
@@ -154,7 +159,7 @@ def check_bodies(tap, programs, name, recording, horizon):
 
 
 def check_addresses(tap, programs, name, recording, bodies, horizon):
-    """Answers in the middle of each body's life, with IL offset, are equal."""
+    """Answers for the middle of each body's life, with IL offset, are equal."""
     questions = []
     for body in bodies:
         end = min(ns(body['unloaded']) if body['unloaded'] else horizon, horizon)
@@ -173,13 +178,14 @@ def check_addresses(tap, programs, name, recording, bodies, horizon):
 
 
 def strip(line):
-    """An answer without what the two sources have at two times, or not at all."""
+    """Removes the members that differ between the sources."""
     answer = json.loads(line)
     return json.dumps({key: value for key, value in answer.items() if key not in DIFFERENT})
 
 
 def check_modules(tap, programs, name, recording, horizon):
-    """Modules that were loaded. One without a path is only named by code, after the end of the session."""
+    """Loaded modules. A module without a path is named only by code after the end of the
+    session."""
     at = (ns(process_of(programs, recording.trace)['since']) + horizon) // 2
     modules = [[(module['id'], module['path']) for module in map(json.loads, programs.ask(
         ('--trace', path), 'modules', '--at', f'{at // NS}.{at % NS:09}')) if module['path']]
@@ -189,8 +195,8 @@ def check_modules(tap, programs, name, recording, horizon):
 
 
 def check_later(tap, programs, directory):
-    """A runtime of the future: its events of methods have a later version, which is read as the last one that is
-    known, and counted."""
+    """Events of a future runtime: a later version of a method event is read as the last known
+    version, and counted."""
     (directory := pathlib.Path(directory) / 'later').mkdir()
     recording = Recording('gen', directory)
     path = recording.directory / 'rundown.nettrace'
@@ -213,7 +219,7 @@ def check_later(tap, programs, directory):
 
 
 def check_perf_map(tap, name, recording, bodies, n_unknown):
-    """Each line of a jitted method, by its start and size."""
+    """Each line of a jitted method is a body with the same start and size."""
     known = {(int(body['start'], 16), body['size']) for body in bodies}
     lines = [line for line in recording.perf_map.splitlines() if line.endswith(']')
              and not line.endswith('[PreJIT]')]
@@ -231,23 +237,24 @@ def check_twin(tap, programs, name, recording):
     bodies = check_bodies(tap, programs, name, recording, horizon)
     check_addresses(tap, programs, name, recording, bodies, horizon)
     check_modules(tap, programs, name, recording, horizon)
-    # The perf map has what was compiled after the end of the session, too.
+    # The perf map also has methods that were compiled after the end of the session.
     tail = [body for body in programs.bodies(('--trace', recording.twin))
             if body['source'] == 'load' and ns(body['loaded']) > horizon]
     check_perf_map(tap, name, recording, bodies, len(tail))
 
 
 def check_attached(tap, programs, recording):
-    """A session that came 2 s after the program's start, and a listing of its own."""
+    """A session that began 2 s after the start of the program, and its listing."""
     bodies = programs.bodies(('--trace', recording.trace)) + programs.bodies(('--trace', recording.rundown))
-    # 39 were compiled in the last moment, 5 dynamic methods were gone before.
+    # 39 methods were compiled in the last moment, and 5 dynamic methods were unloaded before.
     check_perf_map(tap, 'attached', recording, bodies, 44)
     process = process_of(programs, recording.trace)
     tap.equal((process['pid'], process['from_start']), (1, False), 'attached: the pid in its own namespace')
 
 
 def check_arm64(tap, programs, recording):
-    """A program of arm64, attached after its start. It printed addresses in code that it made and unloaded."""
+    """A program on arm64, attached after its start. The program printed addresses in code that
+    it made and unloaded."""
     bodies = programs.bodies(('--trace', recording.trace))
     check_perf_map(tap, 'arm64', recording, bodies, 0)
     pid = process_of(programs, recording.trace)['pid']
@@ -262,7 +269,8 @@ def check_arm64(tap, programs, recording):
 
 
 def check_listed(tap, programs, recording):
-    """.NET 8, with stacks; its listing at the end is in the same file, as dotnet-trace has it."""
+    """.NET 8, with stacks; the listing is at the end of the same file, as dotnet-trace writes
+    it."""
     process = process_of(programs, recording.trace)
     bodies = programs.bodies(('--trace', recording.trace))
     sources = collections.Counter(body['source'] for body in bodies)
@@ -279,7 +287,7 @@ def check_listed(tap, programs, recording):
 
 
 def check_save(tap, programs, recording):
-    """A snapshot has the same bodies, gaps and horizon."""
+    """The snapshot has the same bodies, gaps and horizon."""
     snapshot = recording.directory / 'snapshot'
     done = programs.run([programs.clrsym, 'save', '--trace', recording.trace, '-o', snapshot])
     tap.equal((done.returncode, done.stderr), (0, ''), 'lossy: save')
@@ -292,7 +300,7 @@ def check_save(tap, programs, recording):
 
 
 def check_cut(tap, programs, recording):
-    """What a process that was killed has written, or the part of a file that was copied."""
+    """Truncated files, as from a killed process or a partial copy."""
     whole = recording.trace.read_bytes()
     bodies = len(programs.bodies(('--trace', recording.trace)))
     for share in (0.2, 0.9, 1):
@@ -300,13 +308,13 @@ def check_cut(tap, programs, recording):
         cut.write_bytes(whole[:int(len(whole) * share) - 1])
         _, gaps = dump(programs, cut)
         rest = len(programs.bodies(('--trace', cut)))
-        # None at the end, if the last event of a piece is one that vouches for all before it.
+        # Without a gap, if the last event of a piece vouches for all events before it.
         tap.check(0 < rest <= bodies and len(gaps) <= 1 and all(gap[2] is None for gap in gaps) and
                   (share < 1 or gaps), f'gen: cut to {share:.0%}: {rest} of {bodies} bodies', gaps)
 
 
 def check_bad(tap, programs, recording):
-    """One line that says what is wrong."""
+    """The error is one line that names the fault."""
     whole = recording.trace.read_bytes()
     for name, data, word in (
             ('head', whole[:20], 'not one event'),
@@ -328,7 +336,7 @@ def feed_command(programs, path, socket):
 
 
 def lists(programs, source):
-    """All that is known of the processes, without the epochs."""
+    """Returns all lists of the processes, without epochs."""
     return [strip_epoch(line) for verb in (['ps'], ['modules'], ['methods', '--all'])
             for line in programs.ask(source, *verb)]
 
@@ -338,7 +346,7 @@ def strip_epoch(line):
 
 
 def check_fed(tap, programs, directory, recordings):
-    """The daemon answers what --trace does, also after the same file once more."""
+    """The daemon gives the answers of --trace, also after it got the same file a second time."""
     paths = [recordings[name].trace for name in ('gen', 'listed', 'lossy', 'stacks')]
     want = [line for path in paths for line in lists(programs, ('--trace', path))]
     with recorded.Daemon(programs, directory) as daemon:
@@ -352,7 +360,7 @@ def check_fed(tap, programs, directory, recordings):
 
 
 def check_interrupted(tap, programs, directory, recording):
-    """A feeder that is killed, and the whole file after it."""
+    """A killed feeder, and then the whole file."""
     want = lists(programs, ('--trace', recording.trace))
     for limit in (500, 100_000, 400_000):
         with recorded.Daemon(programs, directory) as daemon:
@@ -365,7 +373,7 @@ def check_interrupted(tap, programs, directory, recording):
 
 
 def check_not_fed(tap, programs, directory, recording):
-    """One line that says what to do."""
+    """The error is one line that says what to do."""
     text = pathlib.Path(directory) / 'text'
     text.write_text('not a recording', encoding='utf-8')
     missing, empty = pathlib.Path(directory) / 'missing', pathlib.Path(directory) / 'empty'
