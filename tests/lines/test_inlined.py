@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Inlined methods in recorded programs, which ran with DOTNET_RichDebugInfo=1.
 
-The oracle is the source of the program: a marker in it calls the recorder, which printed the address, and the
-method whose source has the marker is the innermost one there. Where an inlined method returns, the JIT often
-has no mapping, so that not all of them can be right: what is checked is how many.
+The oracle is the source of the program: a marker in the source calls the recorder, which prints the
+return address; the method with the marker in its source is the innermost method there. At returns
+of inlined methods the JIT often has no mapping, so that some answers must be wrong: the test checks
+the number of right ones.
 """
 
 import json
@@ -16,19 +17,20 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
 import recorded  # noqa: E402
 from test_types import question, read_markers, unpack  # noqa: E402
 
-# Recording -> how many markers in inlined methods, and in all others, have the right innermost method, at least.
-# The same was found by another reader of the same events. Where the machine has the runtime's own assemblies of that
-# version, some more are right.
+# Recording -> minimum numbers of markers in inlined methods, and in all others, with the right
+# innermost method. Another reader of the same events found the same numbers. If the machine has the
+# runtime's own assemblies of that version, a few more are right.
 RIGHT = {'rich': (87, 271), 'rich9': (87, 271)}
 
 
 def without_arguments(name):
-    """'A.B`1.M' of 'A.B`1[System.Int32].M(int32)': the source does not say which instance it is."""
+    """Returns 'A.B`1.M' for 'A.B`1[System.Int32].M(int32)', because the source does not name the
+    instance."""
     return re.sub(r'\[.*?\]', '', re.sub(r'\(.*', '', name))
 
 
 def innermost(line):
-    """The method that `resolve` prints for an address."""
+    """Returns the method that `resolve` prints for an address."""
     name = line.split(' ', 1)[1].rsplit('+0x', 1)[0]
     inlined = re.search(r', inlined ~(.*?)(?: in ~.*)?$', line)
     return without_arguments(inlined[1] if inlined else name)
@@ -55,7 +57,8 @@ def check_markers(tap, programs, name, where):
 
 
 def check_lines(tap, programs, name, where):
-    """The lines of inlined methods are those of their own source; the calls' are known on .NET 9 only."""
+    """The lines of inlined methods are in their own source; the lines of their calls are known
+    only on .NET 9."""
     rows = [row for row in read_markers(name) if row['kind'] == 'inlined-inner/return/tier1' and
             row['outer_method'] == 'Mini.Program.Inlined']
     source = ['--trace', where / 'trace', '--symbols', where / 'app', '--lines']

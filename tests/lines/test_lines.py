@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Source lines of recorded programs, compared with those that their runtime had.
+"""Source lines of recorded programs, compared with those of their runtime.
 
-Each recording in data/ has a trace, the program's assemblies with the PDBs that lay beside them (some are
-missing, embedded, or of another build), and lines.tsv: addresses, with the IL offset and the file, line and
-column that the runtime reported for them through StackTrace. Addresses of calls are those of the call.
+Each recording in data/ has a trace, the program's assemblies with the PDBs beside them (some are
+missing, embedded, or of another build), and lines.tsv: addresses, with the IL offset and the file,
+line and column that the runtime reported for them through StackTrace. An address of a call is the
+address of the call instruction.
 """
 
 import csv
@@ -18,9 +19,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
 import recorded  # noqa: E402
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
-# Recording -> how many of its addresses have a line, at least. Of r2r's, 1,000 are precompiled: their IL offsets
-# are in the images, which are no longer where the program had them.
-# Async's is of .NET 11, with the bodies of runtime async.
+# Recording -> minimum number of addresses with a line. Of r2r's addresses, 1,000 are in precompiled
+# code: their IL offsets are in the images, which are no longer at the program's paths. Async is a
+# program of .NET 11, with bodies of runtime async.
 RECORDINGS = {'debug': 3500, 'embedded': 5500, 'mismatched': 1000, 'r2r': 3900, 'net8': 5500, 'async': 560}
 
 
@@ -43,13 +44,13 @@ def question(row):
 
 
 def place(row):
-    """None if there is no line."""
+    """None: no line."""
     return (row['file'], int(row['line']), int(row['column'])) if row['file'] else None
 
 
 def may_have_no_offset(row, answer, where):
-    """-1 stands for a method without IL. The runtime's own images are not in the recording; precompiled code is
-    known by the GUID of its PDB, which LibNo.dll has none of."""
+    """-1 stands for a method without IL. The recording lacks the runtime's own images;
+    precompiled code is found by the GUID of its PDB, and LibNo.dll has no PDB."""
     name = pathlib.Path(answer['module']['path'] or '').name
     return row['il_offset'] == '-1' or not (where / 'app' / name).exists() or \
         name == 'LibNo.dll' and answer['version']['tier'] == 'ReadyToRun'
@@ -80,7 +81,7 @@ def check(tap, programs, directory, name):
 
 
 def check_other(tap, programs, where, rows):
-    """Without PDBs there are no lines; text; a map of sources."""
+    """Without PDBs there are no lines; text output; a source map."""
     row = next(row for row in rows if place(row))
     source = ['--trace', where / 'trace']
     bare = json.loads(programs.ask(source, 'resolve', '--lines', text=question(row))[0])
@@ -99,7 +100,8 @@ def check_other(tap, programs, where, rows):
 
 
 def check_first(tap, programs, where, rows):
-    """The methods of `history` and `versions`: their first line does not come after the lines of their code."""
+    """The first lines of methods in `history` and `versions` are not after the lines of their
+    code."""
     source = ['--trace', where / 'trace', '--symbols', where / 'app', '--lines']
     row = next(row for row in rows if place(row))
     pid = ['--pid', row['pid']]
@@ -117,7 +119,7 @@ def check_first(tap, programs, where, rows):
 
 
 def check_thunks(tap, programs, where):
-    """A method that is async for the runtime has a thunk: the body that returns a task. It is never tiered."""
+    """A runtime async method has a thunk, the body that returns a task. Thunks are never tiered."""
     bodies = list(map(json.loads, programs.ask(
         ['--trace', where / 'trace'], 'methods', '--all', '--style', 'csharp', '--symbols', where / 'app')))
     text = programs.run([programs.clrsym, 'methods', '--all', '--trace', where / 'trace', '--symbols', where / 'app']).stdout

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Type arguments of generic methods in recorded programs.
 
-The oracle is the source of the program: a marker in it calls the recorder, which printed the address. The
-marker's kind names the instance that the source calls there.
+The oracle is the source of the program: a marker in the source calls the recorder, which prints the
+return address. The marker's kind names the instance that the source calls there.
 """
 
 import csv
@@ -19,8 +19,8 @@ import recorded  # noqa: E402
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 RECORDINGS = ('rich', 'rich9')
-# What the source calls, and as what: code for reference types is shared. A marker of Convert<TIn, TOut> has no
-# instance of its own.
+# Instances that the source calls, and the instances of their code: reference types share code. A
+# marker of Convert<TIn, TOut> has no instance of its own.
 INSTANCES = {
     'generic-int': ('Describe<int>(T, string)',),
     'generic-string': ('Describe<__Canon>(T, string)',),
@@ -46,7 +46,7 @@ def read_markers(name):
 
 
 def question(row):
-    """About the call: the address is the one that it returns to."""
+    """Asks about the call, because the address is its return address."""
     seconds, ns = divmod(int(row['time_ns']), 10**9)
     return f'{row["pid"]} {int(row["addr"], 16) - 1:#x} {seconds}.{ns:09}\n'
 
@@ -58,7 +58,7 @@ def names(programs, source, rows):
 
 
 def arguments(answer):
-    """The (module, token) of each type argument; none of them is generic itself."""
+    """Returns (module, token) for each type argument; no argument is generic itself."""
     return tuple((path.rsplit('/', 1)[1], token) for token, _, path in
                  (argument.split('@') for argument in answer['method']['type_args'].split(',')))
 
@@ -79,7 +79,7 @@ def check_markers(tap, programs, name, where):
     tap.equal((len({number, canon, struct, long}), struct[0], {number[0], canon[0], long[0]}),
               (4, 'App.dll', {CORE}), f'{name}: four types, one of them of the program')
     shown = names(programs, source, rows)
-    # The framework of the recording may not be on this machine: then what it has is not named.
+    # If the framework of the recording is not on this machine, its types have no names.
     wrong = [(kind, text) for kind, text in zip(kinds, shown) if text not in INSTANCES[kind] and
              (kind == 'generic-struct' or not re.match(r'(Describe|Convert)<\?>\(T', text))]
     tap.equal(wrong[:5], [], f'{name}: the names are those of the source')
@@ -89,7 +89,7 @@ def check_markers(tap, programs, name, where):
 
 
 def check_all(tap, programs, name, where):
-    """Every generic method of the program, jitted or precompiled."""
+    """All generic methods of the program, jitted or precompiled."""
     source = ['--trace', where / 'trace', '--symbols', where / 'app', '--all']
     bodies = [json.loads(line) for line in programs.ask(source, 'methods')]
     generic = [body for body in bodies if (body['method']['signature'] or '').replace('instance ', '')
