@@ -3,14 +3,14 @@
 /*
  * A feeder without a trace: one process whose methods come and go as fast as the daemon takes them
  *
- * Bodies of changing sizes are laid into a heap that has room for some times as many as live at
- * once, so that what is laid where a body was covers other bounds than that one did. Which body
- * goes when a new one comes is drawn; so is the order of everything, from the seed.
+ * Bodies of random sizes are placed in a heap with room for several times the number of living
+ * bodies, so that a new body usually covers other bounds than the old body at its place. The seed
+ * decides which body a new one replaces, and the order of all events.
  *
- * Afterwards it prints what must be known, a line a body: "living START SIZE LOADED NAME" for those
- * that live, "early START SIZE LOADED NAME" for some of those that went first, numbers in decimal;
- * and before them "sent RECORDS BODIES IL_MAPS NANOSECONDS END", END being the time that the
- * process's events have come to.
+ * At the end the program prints the expected result, one body a line, numbers in decimal: "living
+ * START SIZE LOADED NAME" for living bodies, "early START SIZE LOADED NAME" for some of the bodies
+ * that were unloaded first; and before them "sent RECORDS BODIES IL_MAPS NANOSECONDS END". END is
+ * the time of the last event.
  */
 
 #include "wire/ingest-client.h"
@@ -25,15 +25,15 @@
 
 enum {
         MAX_IN_FLIGHT = INGEST_CLIENT_MAX_IN_FLIGHT,
-        /* The heap is kept in granules, of which the living take about one in HEAP_SHARE. */
+        /* The heap consists of granules; living bodies use about one in HEAP_SHARE. */
         GRANULE = 64,
         MAX_GRANULES = 40,
         MEAN_GRANULES = 6,
         HEAP_SHARE = 4,
-        /* One load in so many has an IL map, of up to MAX_MAP_ENTRIES. */
+        /* One load in IL_MAP_SHARE has an IL map, of up to MAX_MAP_ENTRIES. */
         IL_MAP_SHARE = 4,
         MAX_MAP_ENTRIES = 40,
-        /* One name in so many is one that was there before. */
+        /* One name in OLD_NAME_SHARE is an earlier name. */
         OLD_NAME_SHARE = 8,
         N_TYPES = 500,
         N_EARLY = 200,
@@ -67,7 +67,7 @@ static const GOptionEntry OPTIONS[] = {
 typedef struct Alive {
         uint64_t loaded;
         uint64_t number;
-        uint32_t granule; /* in the heap */
+        uint32_t granule; /* index in the heap */
         uint32_t size;
         uint32_t n_granules;
 } Alive;
@@ -79,16 +79,16 @@ typedef struct Row {
 typedef struct Churn {
         int fd;
         GByteArray *batch; /* owned */
-        GByteArray *in;    /* owned: the start of a frame */
+        GByteArray *in;    /* owned: begin of a frame */
         uint64_t n_commits, n_committed;
         bool is_greeted;
 
         Row row;
         uint64_t time, end;
         uint64_t random;
-        uint8_t *heap; /* owned: a byte a granule, whether it is taken */
+        uint8_t *heap; /* owned: one byte a granule, true if it is used */
         uint32_t n_heap;
-        uint32_t n_filled; /* no body was ever placed after it */
+        uint32_t n_filled; /* granules that ever had a body */
         Alive *alive;      /* owned, by slot */
         uint64_t n_records, n_maps;
         GString *early; /* owned: lines */
@@ -107,7 +107,7 @@ static G_GNUC_PRINTF(1, 2) G_NORETURN void die(const char *format, ...)
         exit(1);
 }
 
-/* splitmix64: any seed will do. */
+/* splitmix64; any seed is suitable. */
 static uint64_t draw(Churn *churn, uint64_t below)
 {
         uint64_t z = churn->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -130,7 +130,7 @@ static void connect_daemon(Churn *churn)
                 die("%s: %s", arg_socket, g_strerror(errno));
 }
 
-/* The daemon's replies never fill the socket, so blocking is safe. */
+/* The daemon's replies never fill the socket, so a blocking write is safe. */
 static void send_all(Churn *churn, const GByteArray *bytes)
 {
         size_t n_sent = 0;
@@ -159,7 +159,7 @@ static void on_frame(Churn *churn, const IngestFrame *frame)
         }
 }
 
-/* Takes in what the daemon says; waits for something. */
+/* Waits for replies of the daemon, and handles them. */
 static void receive(Churn *churn)
 {
         uint8_t bytes[4096];
@@ -215,7 +215,7 @@ static Value text_value(const char *text)
         return (Value){.data = (const uint8_t *)text, .n = (uint32_t)strlen(text)};
 }
 
-/* A record of the process at the next moment, without values. */
+/* Returns a record of the process at the next moment, without values. */
 static Record next_record(Churn *churn, const Event *event)
 {
         churn->time += STEP;
@@ -248,14 +248,14 @@ static uint64_t start_of(const Alive *body)
 
 static void name_of(const Alive *body, char *out, size_t n_out)
 {
-        /* Old names: each thousand bodies share one. */
+        /* A thousand bodies share each old name. */
         uint64_t number =
                 body->number % OLD_NAME_SHARE ? body->number : body->number - body->number % 1000;
 
         g_snprintf(out, (gulong)n_out, "Method%" G_GUINT64_FORMAT, number);
 }
 
-/* Load and unload are of one layout: method_verbose in V1. */
+/* Load and unload have the same layout: method_verbose in V1. */
 static void put_method(Churn *churn, const Event *event, const Alive *body)
 {
         Record record = next_record(churn, event);
@@ -303,7 +303,7 @@ static void put_map(Churn *churn, const Alive *body)
         churn->n_maps++;
 }
 
-/* Many small ones, a long tail. */
+/* Returns a random size: mostly small, with a long tail. */
 static uint32_t draw_size(Churn *churn)
 {
         uint32_t n = draw(churn, 16) ? MEAN_GRANULES * 2 - 3 : MAX_GRANULES;
@@ -311,7 +311,7 @@ static uint32_t draw_size(Churn *churn)
         return 8 + (uint32_t)draw(churn, n * GRANULE - 8);
 }
 
-/* Finds room: from granule AT on, the next that is wide enough. */
+/* Places BODY at the first free range that is wide enough, from granule AT on. */
 static void place(Churn *churn, Alive *body, uint32_t at)
 {
         uint32_t n_free = 0;
@@ -354,7 +354,7 @@ static void load(Churn *churn, Alive *body, uint64_t number)
 {
         body->number = number;
         body->size = draw_size(churn);
-        /* A new heap is filled from its start. */
+        /* A new heap is filled from its begin. */
         place(churn, body,
               number <= (uint64_t)arg_alive ? churn->n_filled
                                             : (uint32_t)draw(churn, churn->n_heap));
@@ -365,7 +365,7 @@ static void load(Churn *churn, Alive *body, uint64_t number)
                 put_map(churn, body);
 }
 
-/* app_domain_v1: after END, so that the living can still be asked about. */
+/* Appends app_domain_v1, later than END, so that living bodies still have answers. */
 static void put_exit(Churn *churn, const Event *event)
 {
         Record record = next_record(churn, event);

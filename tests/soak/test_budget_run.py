@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Millions of methods through a daemon with 64 MiB that keeps a journal: what it keeps and what it takes stay
-within bounds all the while, what it answers says what it no longer knows, and what is read back of the
-journal in the end is what was known."""
+"""Millions of methods through a daemon with 64 MiB and a journal: memory and disk stay within
+their limits all the time, answers say what was evicted, and the next daemon reads the same
+state from the journal."""
 
 import collections
 import contextlib
@@ -24,17 +24,17 @@ MEMORY_MAX = 64 * MIB
 RSS_MAX = MEMORY_MAX * 5 // 4 + 32 * MIB
 # `tests/all --full` feeds ten million.
 N_BODIES, N_ALIVE = 10**7 if recorded.IS_FULL else 1_500_000, 20000
-# Far more than fit: none of these is ever unloaded.
+# Many more bodies than memory has room for; none of these is unloaded.
 N_CROWD = 500_000
 CHURNING, CROWDED = 1000, 2000
-# The journal may have 64 MiB, or two images, none of which is larger than the budget; beside it an
-# image that is being written, and what comes meanwhile: much, where other tests take the processor from
-# the child that writes it. All that comes is several times as much.
+# The journal may have 64 MiB, or two images, each of at most the budget; in addition an image that
+# is being written, and the records meanwhile: many, if other tests take the processor from the
+# child that writes the image. All records together are several times as large.
 JOURNAL_MAX = 64 * MIB + 2 * MEMORY_MAX + MEMORY_MAX + 256 * MIB
 SAMPLE_S = 0.25
 JOURNAL_SAMPLE_S = 0.02
 MIN_SAMPLES = 20
-# s: for one feed, also where other tests take most of the machine.
+# s; for one feed, also while other tests use most of the machine.
 FEED_TIMEOUT = 1500
 
 # A body, as feed-churn prints it.
@@ -49,7 +49,7 @@ def rss(pid):
 
 
 def status(daemon, connection=None):
-    """By CONNECTION, or by one of its own."""
+    """Asks over CONNECTION, or over a new connection."""
     if not connection:
         with calls.connect(daemon.query) as connection:
             return status(daemon, connection)
@@ -61,7 +61,7 @@ def status(daemon, connection=None):
 
 @contextlib.contextmanager
 def sampling(daemon):
-    """Samples are taken until the `with` ends; what went wrong in taking them is raised then."""
+    """Takes samples until the `with` ends; then raises the sampler's errors."""
     samples, failures, is_over = [], [], threading.Event()
 
     def take():
@@ -88,13 +88,13 @@ def journal_size(state):
     for path in state.glob('journal.*'):
         try:
             total += path.stat().st_size
-        except FileNotFoundError:  # an image has taken its place
+        except FileNotFoundError:  # an image has replaced the file
             pass
     return total
 
 
 class Sizes(repeated.Repeated):
-    """Sizes of the journal."""
+    """The sizes of the journal over time."""
 
     PAUSE = JOURNAL_SAMPLE_S
 
@@ -107,9 +107,9 @@ class Sizes(repeated.Repeated):
 
 
 def feed(program, daemon, **options):
-    """Runs feed-churn to its end: what it printed."""
+    """Runs feed-churn to its end. Returns its output."""
     words = [word for name, value in options.items() for word in (f'--{name}', str(value))]
-    # run() kills it if it does not end in time.
+    # run() kills the program if it does not end in time.
     done = subprocess.run([program, '--socket', daemon.ingest, *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=FEED_TIMEOUT, check=False)
     if done.returncode != 0:
@@ -125,7 +125,7 @@ def feed(program, daemon, **options):
 
 
 def resolve(programs, daemon, pid, questions):
-    """The answers to (address, time in ns) of one process."""
+    """Returns the answers to (address, time in ns) of one process."""
     text = ''.join(f'{address:#x} {moment}\n' for address, moment in questions)
     return [json.loads(line) for line in
             programs.ask(daemon.source, 'resolve', '--pid', str(pid), text=text)]
@@ -151,7 +151,7 @@ def check_bounds(tap, samples, fed, what):
 
 
 def check_living(tap, programs, daemon, fed):
-    """Each living body, at its first and last byte, at the newest time and without one."""
+    """Each living body, at its first and last byte, at the newest time and without a time."""
     questions = [(address, fed.end) for body in fed.living
                  for address in (body.start, body.start + body.size - 1)]
     wanted = [body for body in fed.living for _ in range(2)]
@@ -163,7 +163,7 @@ def check_living(tap, programs, daemon, fed):
 
 
 def check_evicted(tap, programs, daemon, fed):
-    """What went long ago is not there, and is not denied either."""
+    """Bodies that were unloaded early have no name, and the answer is not "nothing there"."""
     answers = resolve(programs, daemon, CHURNING,
                       [(body.start, body.loaded) for body in fed.early])
     statuses = collections.Counter(answer['status'] for answer in answers)
@@ -171,7 +171,7 @@ def check_evicted(tap, programs, daemon, fed):
 
 
 def check_journal(tap, daemon, state, sizes):
-    # Each image has a number, and so has what comes after it.
+    # Each image has a number, and the file of the later records has the next number.
     largest = max(sizes)
     images = max(int(path.name.split('.')[1]) for path in state.glob('journal.*')) // 2
     tap.check(largest <= JOURNAL_MAX,
@@ -204,12 +204,12 @@ def run_churn(tap, programs, program, daemon, state):
 
 
 def check_restarted(tap, programs, daemon, fed, want):
-    """WANT: the bodies that the killed daemon listed."""
+    """WANT: bodies that the killed daemon listed."""
     last = status(daemon)
     tap.check(last['bytes'] <= MEMORY_MAX, 'in the same budget', last['bytes'])
     check_living(tap, programs, daemon, fed)
     check_evicted(tap, programs, daemon, fed)
-    # A few more or fewer of the oldest may be gone; what is there is the same.
+    # Some more or fewer of the oldest bodies may be evicted; the others are the same.
     got = programs.ask(daemon.source, 'methods', '--all')
     known = set(want)
     common = sum(row in known for row in got)
@@ -218,7 +218,7 @@ def check_restarted(tap, programs, daemon, fed, want):
 
 
 def run_crowd(tap, programs, program, daemon, churn):
-    """The living alone are more than fit."""
+    """More living bodies than memory has room for."""
     with sampling(daemon) as samples:
         fed = feed(program, daemon, bodies=N_CROWD, alive=N_CROWD, seed=8, pid=CROWDED)
     last = status(daemon)
@@ -230,7 +230,7 @@ def run_crowd(tap, programs, program, daemon, churn):
     tap.equal((last['bodies'], last['il_maps_kept']), (last['live_bodies'], 0),
               'crowd: the dead and the IL maps had to go first')
 
-    # The first that were fed are kept, and the last are not; the daemon's answers show which.
+    # The daemon keeps the bodies fed first, and refuses the last ones; the answers show the border.
     answers = resolve(programs, daemon, CROWDED, [(body.start, fed.end) for body in fed.living])
     kept = [(body, answer) for body, answer in zip(fed.living, answers)
             if answer['status'] == 'ok']

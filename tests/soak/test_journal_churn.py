@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""More methods than a journal keeps one by one: clrsymd is killed while they are fed and while the journal
-is made shorter, and the next one knows what it knew."""
+"""More methods than the journal keeps as single records: clrsymd is killed during the feed and
+during the compaction of the journal, and the next daemon has the same state."""
 
 import contextlib
 import os

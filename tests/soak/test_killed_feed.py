@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rounds of faults over a whole system: clrsymd with a journal, `clrsym feed`, and a stand-in for
-lttng-relayd. They are killed, stopped, cut off and left without room, drawn from a printed seed. In the
-end everything is known, or where something is missing; also after one more restart.
+lttng-relayd. The seed, which the test prints, decides when they are killed, stopped,
+disconnected, or get a full disk. At the end the daemon has all records, or gaps where records
+are missing; also after one more restart.
 
 `test_killed_feed.py CLRSYM CLRSYMD PLUGINS [--rounds N] [--seed N]`; the test has a few rounds."""
 
@@ -29,13 +30,13 @@ from test_fault_feeder import (  # pylint: disable=wrong-import-position
 
 N_FAULTS = 4
 N_AT_ONCE = 3
-# s. Between two faults, at most.
+# s; maximum time between two faults.
 PAUSE = 0.4
 KIB = 1 << 10
 
 
 class System:
-    """A daemon, its feeder, and their relay daemon; each may be started again."""
+    """A daemon, its feeder, and their relay daemon; each can be restarted."""
 
     def __init__(self, programs, directory, trace, draw):
         self.programs, self.draw = programs, draw
@@ -46,7 +47,7 @@ class System:
 
     def start_daemon(self):
         self.daemon = recorded.Daemon(self.programs, self.directory, '--state', self.state)
-        # The sockets stay at the same place.
+        # The sockets keep their paths.
         for name in ('ingest', 'query'):
             path = self.directory / name
             path.unlink(missing_ok=True)
@@ -89,13 +90,13 @@ class System:
         self.stop(self.life.process)
 
     def cut(self):
-        """The relay daemon hangs up."""
+        """The relay daemon disconnects."""
         if self.relay.connection:
             with contextlib.suppress(OSError):
                 self.relay.connection.shutdown(socket.SHUT_RDWR)
 
     def fill(self):
-        """Writing to the journal fails for some time, as on a full disk."""
+        """Writes to the journal fail for some time, as on a full disk."""
         pid = self.daemon.process.pid
         limit = self.draw.randrange(600 * KIB)
         with contextlib.suppress(ProcessLookupError):
@@ -110,7 +111,7 @@ FAULTS = (System.kill_daemon, System.kill_feeder, System.kill_both, System.stop_
 
 
 def wait_for_journal(system):
-    """Until what could not be written is written."""
+    """Waits until the journal has been written."""
     end = time.monotonic() + TIMEOUT
     while ('cannot be written' in (log := system.daemon.log()) and
            log.rindex('cannot be written') > log.rfind('can be written again') and
@@ -131,7 +132,7 @@ def find_problems(system, wanted, bodies, when):
 
 
 def run_round(programs, directory, trace, wanted, seed):
-    """Its faults, and its problems."""
+    """Returns the faults and the problems of a round."""
     draw = random.Random(seed)
     system = System(programs, directory, trace, draw)
     drawn = [draw.choice(FAULTS) for _ in range(draw.randint(1, N_FAULTS))]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A minute of a program whose dynamic methods come and go, fed while it runs. Whatever is asked
-meanwhile, no name is wrong that is not provisional; and in the end the daemon knows what the same
-trace says when it is read from disk, body for body."""
+"""A minute of a program whose dynamic methods come and go, fed live. During the run, only
+provisional answers may have a wrong name; at the end the daemon has the same bodies as the
+trace read from disk."""
 
 import collections
 import contextlib
@@ -24,7 +24,7 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 
 SECONDS, N_BODIES = 60, 100_000
-# However slow the machine.
+# s, on any machine.
 MAX_SECONDS = 150
 LIVE_TIMER_US = 100_000
 QUESTIONS_AT_ONCE = 200
@@ -32,7 +32,7 @@ PAUSE_S = 0.25
 
 
 class Program(live.Program):
-    """The live program as it churns; it can be asked about before it is ready."""
+    """The churning live program; queries about it are possible before it is ready."""
 
     def __init__(self, command, directory):
         super().__init__(command, directory, 0)
@@ -52,7 +52,7 @@ class Program(live.Program):
             self.finish()
 
     def read(self):
-        """Reads what the program has printed since the last time. True once it is ready."""
+        """Reads the program's new output. Returns True once it is ready."""
         with open(self.output, encoding='utf-8') as output:
             output.seek(self.n_read)
             text = self.rest + output.read()
@@ -66,7 +66,7 @@ class Program(live.Program):
 
 
 class Questions:
-    """What was asked meanwhile, and what was wrong with the answers."""
+    """Queries during the run, and their wrong answers."""
 
     def __init__(self, programs, daemon, program):
         self.programs, self.daemon, self.program = programs, daemon, program
@@ -76,7 +76,7 @@ class Questions:
         self.wrong = []
 
     def ask(self):
-        """About random moments of the past, with the newest among them."""
+        """Asks about random past moments, and about the newest."""
         told = self.program.told
         if not told:
             return
@@ -92,13 +92,14 @@ class Questions:
     def judge(self, code, answer):
         status = answer['status']
         if status == 'no-process' and not self.statuses['ok']:
-            return  # nothing of it is in yet
+            return  # the daemon has no events of the program yet
         is_late = answer['horizon'] is None or code.time > test_live.ns(answer['horizon'])
         self.statuses[status + (', provisional' if is_late and status == 'ok' else '')] += 1
         if is_late and status == 'pending':
             return
         if is_late and status == 'ok':
-            # That it has gone since, and what is there now, has not come yet: it says so.
+            # The unload, and the load of the next body, may not have arrived: then the answer must
+            # be provisional.
             unloaded = answer['unloaded'] and test_live.ns(answer['unloaded'])
             is_right = test_live.ns(answer['loaded']) <= code.time and \
                        (unloaded is None or unloaded > code.time) and \
@@ -141,7 +142,7 @@ def check_questions(tap, questions, codes):
 
 
 def check_bodies(tap, programs, daemon, trace, pid):
-    """The daemon's against those read from the relay's copy."""
+    """Compares the daemon's bodies with those from the relay's copy."""
     status = json.loads(programs.ask(daemon.source, 'status')[0])
     lost = {name: status[name] for name in ('gaps', 'discarded_events', 'discarded_packets',
                                             'refused', 'evicted_bodies')}
@@ -181,7 +182,8 @@ def test_runtime(tap, programs, command, directory):
             tracing.enter_context(relay.session(name, LIVE_TIMER_US))
             feeder = stack.enter_context(
                 live.child(command, signal.SIGINT, env=programs.environment, stderr=log))
-            # Before the program: from the relay a viewer gets only what comes from now on.
+            # The feeder must start before the program, because a viewer gets only packets from its
+            # start on.
             live.wait_for('the feeder', relay.has_viewer, feeder)
             with program.running():
                 ask_while_running(tap, questions, program)

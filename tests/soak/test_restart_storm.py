@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A storm of restarts: clrsymd is killed or asked to end, again and again, at any moment of a start, mostly
-while it reads its journal. The one that is let live knows all that was acknowledged, or has a gap, and its
-epochs have not gone back."""
+"""A storm of restarts: clrsymd is killed or stopped repeatedly, at any moment of its start,
+mostly while it reads its journal. The last daemon has all acknowledged data, or a gap, and
+its epochs are not lower."""
 
 import contextlib
 import json
@@ -21,7 +21,8 @@ import recorded  # pylint: disable=wrong-import-position
 from test_journal import Daemon, check_same, knowledge  # pylint: disable=wrong-import-position
 
 N_BODIES, N_KILLS = 60_000, 25
-# Beside the large process: one more load for each daemon that lives long enough to take it.
+# Besides the large process: a process with one load for each daemon that lives long enough to take
+# it.
 PID = 100
 
 
@@ -31,7 +32,7 @@ def epochs(daemon):
 
 
 def load_one(daemon, moment):
-    """The time of a load that was acknowledged; None if the daemon went away before."""
+    """Returns the time of an acknowledged load; None if the daemon died before."""
     with contextlib.suppress(ConnectionError, OSError, TimeoutError):
         feeder = ingest.Feeder(daemon.ingest, timeout=0.2)
         feeder.send(ingest.hello(), ingest.stream_open(stream_id=moment))
@@ -44,7 +45,8 @@ def load_one(daemon, moment):
 
 
 def start_and_end(programs, directory, state, seconds, moment, how):
-    """Whether its journal was being read, and the time of the load that it acknowledged."""
+    """Returns whether the daemon was reading its journal, and the time of the load that it
+    acknowledged."""
     daemon = recorded.Daemon(programs, directory, '--state', state)
     begin = time.monotonic()
     with contextlib.suppress(RuntimeError):
@@ -90,7 +92,8 @@ def test(tap, programs, directory, rest):
         gaps = json.loads(got['status'][0])['gaps']
         tap.check(all(after[pid] > epoch for pid, epoch in before.items() if pid in after), 'epochs go on',
                   before, after)
-        # Two kills in the same entry look like an entry that ends the daemon: see clrsym-journal(5).
+        # Two kills within the same entry look like an entry that crashes the daemon: see
+        # clrsym-journal(5).
         tap.equal(gaps > 0, is_set_aside, f'{N_KILLS} ends, {n_reading} of them while the journal was read, '
                   f'in {needed:.2f} s: a gap only if a part was set aside')
         if is_set_aside:
