@@ -3,7 +3,7 @@
 
 /*
  * Frames of the ingest protocol from an input: u8 type, u16 size, payload. Their lengths are right,
- * so that the input gets as far as the payloads. With RAW_FRAME the bytes go as they are.
+ * so that the input reaches the payloads. With RAW_FRAME the bytes stay as they are.
  */
 
 #include "fuzz.h"

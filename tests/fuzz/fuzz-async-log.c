@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The log of async events of any bytes, read back; memory and the file follow the input
+ * The log of async events with any bytes, read back; memory and the file are proportional to the
+ * input
  *
  * The input has, for each entry, a kind, two bytes of length, and the buffer.
  */
@@ -16,7 +17,7 @@
 #include <glib/gstdio.h>
 
 #define PID 77
-/* Bytes of memory for a byte of the input: a thread for each buffer. */
+/* Bytes of memory for a byte of the input: each buffer can have a thread of its own. */
 #define MOST_PER_BYTE 128
 #define MOST_FIXED    (4u << 20)
 

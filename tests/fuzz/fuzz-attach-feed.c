@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A session beside its listing, in any order of their bytes, and memory that follows those bytes
+ * A session beside its listing, in any order of their bytes; memory is proportional to these bytes
  *
- * The input is a script: a byte that says what is done, and for bytes of a stream a length of two
- * bytes and the bytes. There is no daemon.
+ * The input is a script: a byte with the step, and for bytes of a stream two bytes of length and
+ * the bytes. There is no daemon.
  */
 
 #include "attach/eventpipe-feed.h"
 #include "memory.h"
 
 /* Bytes of memory for a byte of the input: the smallest event takes 4 bytes of a stream, and 56 in
- * a table that doubles, and in another one for sorting. */
+ * a table that doubles, and again in a table for sorting. */
 #define MOST_PER_BYTE 128
-/* Bytes that are there without events: batches that the daemon has not taken. */
+/* Bytes of memory without events: batches that the daemon has not taken. */
 #define MOST_FIXED (12u << 20)
 
 typedef enum Step {
         STEP_SESSION, /* bytes of the session */
         STEP_BEGIN,   /* a listing begins */
-        STEP_LISTING, /* bytes of it */
-        STEP_END,     /* it ends, whole */
-        STEP_BREAK,   /* it ends before it is whole */
+        STEP_LISTING, /* bytes of the listing */
+        STEP_END,     /* the listing ends, complete */
+        STEP_BREAK,   /* the listing ends, incomplete */
         STEP_RUN,
         _STEP_MAX,
 } Step;
 
-/* Events that come out are in the order of time, but for those that the daemon would drop. */
+/* The events are in the order of time, except events that the daemon would drop. */
 static void take(void *data, const Record *record)
 {
         uint64_t *n_taken = data;

@@ -3,8 +3,8 @@
 /*
  * An EventPipe session, its rundown and its end, with a runtime that sends any bytes
  *
- * The runtime is a thread that listens as one does. Each connection gets the next part of the input
- * and is closed: a length of two bytes, and the bytes.
+ * The runtime is a thread that listens as a .NET runtime does. Each connection gets the next part
+ * of the input and is closed: two bytes of length, and the bytes.
  */
 
 #include "attach/eventpipe-session.h"
@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-/* No input takes longer: every connection ends by itself. */
+/* Limit for any input, because every connection ends by itself. */
 #define LIMIT (5 * G_TIME_SPAN_SECOND)
 
 typedef struct Script {
@@ -45,7 +45,7 @@ static void serve(Script *script, int fd)
         const FuzzInput part = fuzz_take_part(&script->input, fuzz_take(&script->input, 2));
         uint8_t request[4096];
 
-        /* As a runtime, which reads the request before it replies. */
+        /* A runtime reads the request before it replies. */
         (void)!recv(fd, request, sizeof(request), 0);
         (void)!send(fd, part.at, part.n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         const EventPipeWait wait = {.interrupt_fd = -1, .limit = LIMIT};
         Script script = {.input = {data, size}};
-        /* For the session, a target that has ended: nothing is waited for when it hangs up. */
+        /* A target that has ended, so that the session does not wait after a disconnect. */
         FD_AUTO int ended = open("/dev/null", O_RDONLY | O_CLOEXEC);
         const gint64 begin = g_get_monotonic_time();
         EventPipeSession session;

@@ -14,7 +14,7 @@ static bool see_image(const ImageBytes *image, void *data)
         char byte;
 
         FUZZ_REQUIRE(image->fd >= 0);
-        /* Where there is nothing there is no image. */
+        /* The begin of an image is readable, or beyond the end of the file. */
         FUZZ_REQUIRE(pread(image->fd, &byte, 1, (off_t)(image->begin & INT64_MAX)) <= 1);
         (*(unsigned *)data)++;
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The call frame information of an ELF file of any bytes, and a step to a caller by it. */
+/* The call frame information of an ELF file with any bytes, and a step to a caller with it. */
 
 #include "step.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The text of a call, parsed in pieces: it is JSON if and only if it is JSON as a whole, and has
- * the same values then.
+ * The text of a call, parsed in pieces: the pieces are valid if and only if the whole is valid
+ * JSON, and have the same values.
  */
 
 #include "fuzz.h"
@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-/* One of the texts was too large for what is parsed at once. */
+/* One of the texts exceeded the limit of a piece. */
 static bool is_any_large;
 
 static json_t *parse_piece(const char *text, size_t n)
@@ -25,7 +25,7 @@ static json_t *parse_piece(const char *text, size_t n)
         return value;
 }
 
-/* A question that is read without a parser of JSON is the one that such a parser finds. */
+/* The fast parser of queries gives the same query as a JSON parser. */
 static void check_question(const char *text, size_t n, const json_t *element)
 {
         const char *address, *time;
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         is_any_large = false;
         whole = json_loadb(text, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
         parts = parse_call(text, size);
-        /* A piece is less deep than the whole. */
+        /* A piece is nested less deeply than the whole. */
         if (is_any_large || (!whole && json_error_code(&error) == json_error_stack_overflow))
                 return 0;
         FUZZ_REQUIRE(whole ? json_equal(whole, parts) : !parts);

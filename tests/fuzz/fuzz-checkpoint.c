@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A checkpoint with changes: u8 which one, then changes, each u8 kind, u24 where, u32 what. So an
- * input stays of use when the layout changes. What is read may be refused; what is taken is sound.
+ * A changed checkpoint: u8 number of the checkpoint, then changes, each u8 kind, u24 offset, u32
+ * value. The input therefore stays useful when the layout changes. The reader may refuse the
+ * checkpoint; a tracker that it returns is sound.
  */
 
 #include "fuzz.h"
@@ -13,8 +14,8 @@
 #include <string.h>
 
 /*
- * Mostly short ones, because inputs are to be fast; together they have every kind of entry. The
- * long ones have numbers that a fuzzer seldom tries.
+ * Mostly short checkpoints, because inputs must be fast; together they have every kind of entry.
+ * The long ones have numbers that a fuzzer seldom tries.
  */
 enum { N_SHORT = 32, FIRST_LONG = 0xa0, N_LONG = 4, N_STEPS = 5, N_LONG_STEPS = 120 };
 
@@ -42,7 +43,7 @@ static Tracker *fed_tracker(unsigned i)
         return tracker;
 }
 
-/* Owned for good. */
+/* Returns a checkpoint; the cache owns it until the end of the program. */
 static const GByteArray *whole_checkpoint(unsigned number)
 {
         static GByteArray *wholes[FIRST_LONG + N_LONG];
@@ -58,7 +59,7 @@ static const GByteArray *whole_checkpoint(unsigned number)
         return wholes[i];
 }
 
-/* Doubles N bytes from AT on. */
+/* Doubles the N bytes from AT on. */
 static void insert_again(GByteArray *bytes, guint at, guint n)
 {
         guint n_rest = bytes->len - at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A daemon's frames into a feeder's side of a connection, and what the feeder does meanwhile: u8
+ * A daemon's frames into a feeder's side of a connection, and the feeder's actions in between: u8
  * step, and for STEP_RECEIVE a frame.
  */
 
@@ -14,7 +14,7 @@ enum {
         STEP_PROGRESS,
         STEP_COMMIT,
         STEP_RECONNECT,
-        STEP_RECEIVE, /* and all others */
+        STEP_RECEIVE, /* and all other values */
         N_STEPS = 10,
 };
 
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ingest_client_connect(client, out);
         while (input.n > 0)
                 take_step(client, out, &input);
-        /* Whatever the daemon sent, what is sent to it is whole frames. */
+        /* The client's output consists of complete frames, whatever the daemon sent. */
         while (at < out->len) {
                 ssize_t n = ingest_frame_next(out->data + at, out->len - at, &frame);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A recording of dotnet-trace collect-linux: the file. What it becomes is whole for the reader of
- * perf.data, with each sample in it.
+ * A recording of dotnet-trace collect-linux: the file. The converted file is complete for the
+ * reader of perf.data, and has each sample.
  */
 
 #include "collect/collect.h"
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Asks for what was recorded there. */
+/* Looks up the names at an address of the recording. */
 static void look_up(RecorderSymbols *symbols, AddressSpaces *spaces, const PerfSample *sample)
 {
         const SpaceMapping *mapping;

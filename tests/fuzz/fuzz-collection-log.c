@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The log of garbage collections of any stream of events, read back while it is written; memory and
- * the file follow the input
+ * The log of garbage collections from any stream of events, read back while it is written; memory
+ * and the file are proportional to the input
  */
 
 #include "attach/collection-log.h"
@@ -13,7 +13,7 @@
 #define PID 77
 /* Bytes of memory for a byte of the input. */
 #define MOST_PER_BYTE 64
-/* The reader's buffers and tables, and that of the file. */
+/* Bytes of the reader's buffers and tables, and of the file's buffer. */
 #define MOST_FIXED (4u << 20)
 
 static LogPlace place;

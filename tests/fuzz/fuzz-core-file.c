@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A core file; what it has is written as a perf.data. */
+/* A core file; its contents are written as a perf.data file. */
 
 #include "fuzz.h"
 #include "moment/core-file.h"

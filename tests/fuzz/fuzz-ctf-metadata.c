@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Metadata of a CTF trace of any bytes, TSDL or JSON, and its compiled programs. */
+/* Metadata of a CTF trace with any bytes, TSDL or JSON, and its compiled programs. */
 
 #include "ctf/layout.h"
 #include "ctf/metadata.h"

@@ -2,7 +2,7 @@
 
 /*
  * A trace in a directory: u16 size and the metadata, then u16 size and bytes of each stream file.
- * Read two times, the trace has the same items; read by an event reader, the same records.
+ * Two reads of the trace give the same items; an event reader gives the same records.
  */
 
 #include "ctf/reader.h"
@@ -57,10 +57,10 @@ static void put_files(FuzzInput *input)
         }
 }
 
-/* What was read, up to the end or to the error. */
+/* The items up to the end or to the error. */
 typedef struct Items {
         unsigned n;
-        uint64_t digest; /* of their order, their times and the values of the records */
+        uint64_t digest; /* digest of the order, the times and the values of the records */
         bool is_broken;
 } Items;
 
@@ -90,7 +90,7 @@ static Items read_all(CtfReader *reader, unsigned max_items)
         return items;
 }
 
-/* The records and losses, of the whole trace; where an event cannot be used, those before it. */
+/* Records and losses of the whole trace, or, if an event is unusable, those before it. */
 typedef struct Events {
         unsigned n;
         uint64_t digest;
@@ -103,7 +103,7 @@ static void events_add(Events *events, const Record *record)
                 fuzz_digest_record(&events->digest, record);
 }
 
-/* True if an event cannot be used. */
+/* Returns true if an event is unusable. */
 static bool read_events(CtfReader *reader, Events *ret)
 {
         CtfDataStream *stream;
@@ -167,8 +167,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FuzzInput input = {data, size};
         g_autoptr(GError) error = NULL;
         CtfReader *reader;
-        /* An event has a bit, and a packet a byte; beside them are its begin, its end and losses.
-         */
+        /* An event has at least a bit, and a packet a byte; each packet adds its begin, its end and
+         * losses. */
         unsigned max_items = (unsigned)size * 16 + 16;
         Items items, again;
 
@@ -196,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
                 check_events(&items, &events, is_refused);
         }
-        /* Ends a thread that has hardly begun. */
+        /* Free a reader whose thread has just begun. */
         event_reader_free(event_reader_new(directory, EVENT_USE_ALL, NULL));
         ctf_reader_free(reader);
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The threads that a debugger writes, on each machine. */
+/* The output of a debugger about threads, on each machine. */
 
 #include "fuzz.h"
 #include "moment/debugger-threads.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A method of any machine code, of each machine: the frame at each of its bytes, and a step to a
- * caller by it. */
+/* A method with any machine code, for each machine: the frame at each of its bytes, and a step to a
+ * caller with it. */
 
 #include "step.h"
 #include "unwind/frame-code.h"
 
-/* Places that are looked at. */
+/* Limit of the tested places. */
 #define MAX_PLACES 256u
 
 static void check_machine(const Machine *machine, const MethodCode *code)

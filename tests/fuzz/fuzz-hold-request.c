@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A request to the holder, and the holder's answer, of any bytes. */
+/* A request to the holder, and the holder's answer, with any bytes. */
 
 #include "fuzz.h"
 #include "wire/hold-request.h"

@@ -8,7 +8,7 @@
 
 enum { SMALL_BUDGET = 64 << 10, MAX_RUNS = 10000 };
 
-/* As a peer does. False at the end of the conversation. */
+/* Feeds bytes as a peer does. Returns false at the end of the conversation. */
 static bool feed(IngestConnection *connection, const uint8_t *bytes, size_t n)
 {
         unsigned n_runs = 0;

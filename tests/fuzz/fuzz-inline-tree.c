@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What the runtime says of the methods inlined into one body: the block, all chunks joined. */
+/* The runtime's description of the methods inlined into one body: the block with all chunks
+ * joined. */
 
 #include "codemap/inline-tree.h"
 #include "fuzz.h"
@@ -24,7 +25,7 @@ static void check_lookup(const InlineTree *tree, uint32_t native)
                 FUZZ_REQUIRE(node < inline_tree_n_nodes(tree));
 }
 
-/* A tree's own block makes the same tree. */
+/* A tree's own block gives the same tree. */
 static void check_block(const InlineTree *tree)
 {
         size_t n, n_again;
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (i = 0; i < 64; i++)
                 check_lookup(tree, i);
         check_lookup(tree, UINT32_MAX);
-        /* In memory it is not much larger than what was sent. */
+        /* The tree in memory is not much larger than the block. */
         FUZZ_REQUIRE(inline_tree_size(tree) <= size + 64);
         check_block(tree);
         inline_tree_free(tree);

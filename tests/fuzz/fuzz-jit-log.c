@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The log of compilations of any threads, read back; memory and the file follow the input
+ * The log of compilations by any threads, read back; memory and the file are proportional to the
+ * input
  *
- * The input is a script, 8 bytes for each record: what it is, its thread, method and time.
+ * The input is a script, 8 bytes for each record: kind, thread, method and time.
  */
 
 #include "attach/jit-log.h"
@@ -12,9 +13,9 @@
 #include "record/jit-intervals.h"
 
 #define PID 77
-/* Bytes of memory for a byte of the input: a record of 8 bytes can be one of a new thread. */
+/* Bytes of memory for a byte of the input: a record of 8 bytes can have a new thread. */
 #define MOST_PER_BYTE 160
-/* The buffer of the file, and a thousand threads that compile. */
+/* Bytes of the file's buffer, and of a thousand compiling threads. */
 #define MOST_FIXED (2u << 20)
 
 static LogPlace place;

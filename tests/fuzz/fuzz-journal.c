@@ -2,7 +2,7 @@
 
 /*
  * A journal's entries, with right checksums: u8 kind, u8 connection, u16 size, bytes. A BATCH or
- * OPEN holds frames as in fuzz-ingest; with kind RAW_ENTRY the bytes go into the file as they are.
+ * OPEN holds frames as in fuzz-ingest; with kind RAW_ENTRY the bytes go into the file unchanged.
  */
 
 #include "frames.h"
@@ -16,7 +16,7 @@
 
 enum { RAW_ENTRY = 255 };
 
-/* A directory in memory; the caller frees it. */
+/* Creates a directory in memory; the caller frees its name. */
 static char *make_directory(void)
 {
         g_autofree char *template = g_strdup("/dev/shm/clrsym-fuzz-XXXXXX");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A name of a frame, shortened for the graphs: u8 kind, u8 cells, then the name. */
+/* A frame's name, shortened for the graphs: u8 kind, u8 cells, then the name. */
 
 #include "fuzz.h"
 #include "profile/label.h"

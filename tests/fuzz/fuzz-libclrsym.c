@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What a daemon sends to libclrsym, whatever it was asked: u8 function of the library, then steps.
- * All that is returned can be read, and a failure has a message.
+ * Any output of a daemon to libclrsym, for any call: u8 function of the library, then steps. All
+ * results are readable, and each failure has a message.
  */
 
 #include "fuzz.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 typedef enum StepKind {
-        STEP_BYTES,   /* u16 size, bytes as they are */
+        STEP_BYTES,   /* u16 size, raw bytes */
         STEP_REPLY,   /* u16 size, text: a reply */
         STEP_FRAME,   /* u8 type, u8 tag, u16 size, payload */
         STEP_UPGRADE, /* u8 version: the reply to the call Bulk */
@@ -25,15 +25,15 @@ typedef enum StepKind {
 } StepKind;
 
 enum {
-        /* Connections that stay open: a client may ask on one long after it was made. */
+        /* Number of connections that stay open, because a client may use a connection long after
+         * its begin. */
         N_KEPT = 8,
         N_QUERIES = 3,
         MAX_EVENTS = 1000,
         MAX_WATCH_MS = 0,
 };
 
-/* The daemon: a thread that sends the same bytes to whoever connects, and takes no notice of
- * questions. */
+/* The daemon: a thread that sends the same bytes to each connection, and ignores the requests. */
 static struct {
         char *directory, *path;
         int listen_fd;

@@ -2,8 +2,8 @@
 
 /*
  * A whole session with an lttng-relayd, up to a real daemon: replies, each u8 command, u16 size and
- * bytes. A request gets the next reply of its command; when there is none, the relay daemon hangs
- * up. Whatever it replies, the daemon takes what the feeder makes of it.
+ * bytes. A request gets the next reply of its command; if there is none, the relay daemon
+ * disconnects. The daemon takes all records of the feeder, whatever the relay daemon replies.
  */
 
 #include "feed/live.h"
@@ -21,25 +21,25 @@
 #include <unistd.h>
 
 enum {
-        HEAD_SIZE = 16, /* of a request */
+        HEAD_SIZE = 16, /* bytes of a request's header */
         MAX_REQUESTS = 2000,
-        /* us. What is asked for again after a while need not be waited for. */
+        /* us; the target does not wait for requests that the feeder repeats after a pause. */
         MAX_QUIET = 30000,
 };
 
 typedef struct World {
-        char *directory, *path; /* owned: of the daemon's socket */
+        char *directory, *path; /* owned: place of the daemon's socket */
         Listener *listener;
         Tracker *tracker;
         IngestConnection *connection;
         BytePump *channel;
         int relay_listener;
         uint16_t relay_port;
-        int relay;      /* the connection; -1: none */
+        int relay;      /* connection; -1: none */
         GByteArray *in; /* owned: requests */
         unsigned n_requests;
         gint64 last_request;                    /* us */
-        FuzzInput replies[_VIEWER_COMMAND_MAX]; /* what is left, from where the next may be */
+        FuzzInput replies[_VIEWER_COMMAND_MAX]; /* unread input of each command */
         StreamTable table;
         Outlet *outlet;
         PacketFeed feed;
@@ -53,7 +53,7 @@ static void daemon_on_input(void *data)
         GByteArray *input = byte_pump_input(world->channel),
                    *output = ingest_connection_output(world->connection);
 
-        /* It never refuses anything. */
+        /* The daemon never refuses the bytes. */
         FUZZ_REQUIRE(ingest_connection_feed(world->connection, input->data, input->len));
         g_byte_array_set_size(input, 0);
         g_byte_array_append(byte_pump_output(world->channel), output->data, output->len);
@@ -104,7 +104,7 @@ static void on_ended(void *data, LiveEnd end, const char *reason)
 
 static void world_remove(void);
 
-/* The listeners are made once. */
+/* Creates the listeners once. */
 static World *world_get(void)
 {
         static World world;
@@ -178,7 +178,7 @@ static void world_end(World *world)
                 ;
 }
 
-/* The next reply to COMMAND. Of no bytes: there is none. */
+/* Returns the next reply to COMMAND; empty: no reply. */
 static FuzzInput world_reply(World *world, uint32_t command)
 {
         FuzzInput *input = &world->replies[command];
@@ -193,7 +193,7 @@ static FuzzInput world_reply(World *world, uint32_t command)
         return (FuzzInput){0};
 }
 
-/* Takes the first request, if it is whole. False: the relay daemon hangs up. */
+/* Answers the first request if it is complete. Returns false if the relay daemon disconnects. */
 static bool relay_reply(World *world, bool *ret_has_request)
 {
         uint64_t n_payload;
@@ -219,7 +219,7 @@ static bool relay_reply(World *world, bool *ret_has_request)
                        (ssize_t)reply.n;
 }
 
-/* False: it has hung up. */
+/* Returns false after the disconnect. */
 static bool relay_run(World *world)
 {
         uint8_t bytes[4096];

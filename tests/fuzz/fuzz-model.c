@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The tracker against the naive model (support/naive.h): u8 mix, then what is drawn. Every question
- * has the same answer from both.
+ * The tracker against the naive model (support/naive.h): u8 mix, then the source of its random
+ * numbers. Both give the same answer to each query.
  */
 
 #include "fuzz.h"
 #include "support/world-steps.h"
 
-/* The naive model goes through everything for each question. */
+/* A low limit, because the naive model searches all records for each query. */
 enum { MAX_STEPS = 400 };
 
 #define ALL_KINDS                                                                                  \

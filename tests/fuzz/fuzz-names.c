@@ -2,8 +2,8 @@
 
 /*
  * A method's name from the texts of an event: namespace, name and signature of the method, then
- * those of the method that it is a stub for, if any; then its type arguments and the names of type
- * parameters. Each ends with a NUL.
+ * those of a stub's target, if any; then its type arguments and the names of its type parameters.
+ * Each text ends with a NUL.
  */
 
 #include "fuzz.h"
@@ -21,7 +21,7 @@ static void check_text(const char *text)
                 FUZZ_REQUIRE((unsigned char)*text >= 0x20 && *text != 0x7f);
 }
 
-/* The whole name, and one that is cut. */
+/* Checks the whole name, and a truncated one. */
 static void check_name(const RawName *raw, NameStyle style, size_t n_raw, size_t n_cut)
 {
         size_t n = name_format(raw, style, NULL, 0);

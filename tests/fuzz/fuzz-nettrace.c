@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A nettrace stream: u8 how it is made, u8 bytes that are pushed at a time; then the stream itself,
- * or its blocks, each as u8 kind, u16 size and content. An event reader of the file has the same
+ * A nettrace stream: u8 form of the input, u8 size of the pushed pieces; then the stream itself, or
+ * its blocks, each as u8 kind, u16 size and content. An event reader of the file has the same
  * items.
  */
 
@@ -17,7 +17,7 @@
 
 enum {
         MADE_RAW,
-        MADE_OF_BLOCKS, /* of version 6; the others are as raw */
+        MADE_OF_BLOCKS, /* of version 6; all other values: raw */
         PUSHED_AS_WHOLE = 0,
 };
 
@@ -57,7 +57,7 @@ static GByteArray *make_stream(FuzzInput *input, uint64_t how)
 typedef struct Items {
         unsigned n;
         uint64_t digest;
-        uint64_t last_end; /* of a gap */
+        uint64_t last_end; /* end of the last gap */
 } Items;
 
 static void items_add(Items *items, NettraceItem type, const Record *record, const StreamGap *gap)
@@ -85,7 +85,7 @@ static void take_items(NettraceReader *reader, Items *items)
                 items_add(items, item, &record, &gap);
 }
 
-/* False: the stream does not begin as nettrace does. */
+/* Returns false if the stream does not begin with nettrace's signature. */
 static bool read_file(const GByteArray *stream, Items *items)
 {
         int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -159,17 +159,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 FUZZ_REQUIRE(ok == !error);
                 take_items(reader, &items);
         }
-        /* A file that cannot be read to its end has no end. */
+        /* A damaged file has no end. */
         if (!error)
                 nettrace_reader_finish(reader);
         take_items(reader, &items);
         if (read_file(stream, &again))
                 FUZZ_REQUIRE(again.n == items.n && again.digest == items.digest);
-        /* A session can be ended all the same. */
+        /* Ending a session works even after an error. */
         if (error)
                 nettrace_reader_finish(reader);
         take_items(reader, &items);
-        /* An event, which has two bytes, is a record or a gap, and ends a gap. */
+        /* An event has at least two bytes, and is a record or a gap, and ends a gap. */
         FUZZ_REQUIRE(items.n <= size + 1);
         nettrace_reader_free(reader);
         return 0;

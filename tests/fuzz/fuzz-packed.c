@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (packed_decode(event, false, blob, input.n, &scratch, &record) == DECODE_OK) {
                 fuzz_check_record(&record);
-                /* What was decoded can be sent, and arrives as it is. */
+                /* A decoded record can be sent, and arrives unchanged. */
                 FUZZ_REQUIRE(ingest_put_record(frame_bytes, 1, &record));
                 FUZZ_REQUIRE(ingest_frame_next(frame_bytes->data, frame_bytes->len, &frame) > 0);
                 FUZZ_REQUIRE(ingest_get_record(&frame, &stream, &again) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A file that claims to be a portable PDB, or an assembly that has one. */
+/* A file that claims to be a portable PDB, or an assembly with an embedded one. */
 
 #include "fuzz.h"
 #include "pdb/debug-directory.h"
@@ -33,7 +33,7 @@ static void check_points(const Pdb *pdb, uint32_t method)
         pdb_kickoff_method(pdb, method);
 }
 
-/* Sets *RET_ID if it is a PDB. */
+/* Sets *RET_ID if the file is a PDB. */
 static void check_pdb(uint8_t *bytes, size_t n, const PdbCheck *check, PdbId *ret_id)
 {
         const char *reason = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A perf.data file of any bytes: its samples are read, with their callers, and in the order of
- * time; and processes are left out. */
+/* A perf.data file with any bytes: reads its samples, with their callers, in the order of time; and
+ * removes processes from the file. */
 
 #include "fuzz.h"
 #include "unwind/narrow.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What `clrsym report` and perf's filter read: u8 which, then lines of /proc/PID/maps or of
- * mappings; or the stream of samples that a file .clrsym has, in pieces of u8 bytes.
+ * Inputs of `clrsym report` and of perf's filter: u8 kind, then lines of /proc/PID/maps or of
+ * mappings; or the stream of samples in a .clrsym file, in pieces of u8 bytes.
  */
 
 #include "fuzz.h"
@@ -13,7 +13,7 @@
 
 typedef bool (*TakeLine)(Mapping *mapping, const char *line);
 
-/* What was read can be written, and is read again as it was. */
+/* A mapping that was read can be written, and reading it again gives the same mapping. */
 static void check_mapping(const Mapping *mapping)
 {
         char *text = NULL, *end;

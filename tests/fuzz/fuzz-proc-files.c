@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Files of /proc whose content the process controls, in part or wholly: maps, environ, stat and
- * status; and the files that a holder finds in its directory
+ * Files of /proc whose content the process controls, partly or wholly: maps, environ, stat and
+ * status; and the files of a holder's directory
  */
 
 #include "attach/attachment-file.h"

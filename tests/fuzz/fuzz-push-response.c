@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What a collector of OpenTelemetry answers: any bytes */
+/* An OpenTelemetry collector's answer with any bytes */
 
 #include "fuzz.h"
 #include "push/push-request.h"

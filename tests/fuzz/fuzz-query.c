@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What a client sends to the query socket, calls and binary frames, while a tracker is fed: u8
- * flags, then steps. Every reply is whole and valid, and no turn takes long.
+ * A client's calls and binary frames at the query socket, while a tracker is fed: u8 flags, then
+ * steps. Every reply is complete and valid, and no turn takes long.
  */
 
 #include "event/method-flags.h"
@@ -15,27 +15,27 @@
 
 typedef enum StepKind {
         STEP_CALL,    /* u16 size, text: a call */
-        STEP_BYTES,   /* u16 size, bytes as they are */
+        STEP_BYTES,   /* u16 size, raw bytes */
         STEP_RESOLVE, /* u16 wait_ms, then rows */
         STEP_QUERIES, /* the same as a binary frame */
         STEP_UPGRADE, /* u8 version: the call Bulk */
-        STEP_EVENT,   /* u8 address, u8 size: one process is fed */
-        STEP_RUN,     /* u16 ms that pass */
-        STEP_READ,    /* the client reads what was sent */
+        STEP_EVENT,   /* u8 address, u8 size: an event of the process */
+        STEP_RUN,     /* u16 ms of passed time */
+        STEP_READ,    /* the client reads the output */
         N_STEP_KINDS,
 } StepKind;
 
 enum {
-        /* CPU time of one turn at most; the daemon promises 20 ms. */
+        /* Limit of a turn's CPU time; the daemon promises 20 ms. */
         MAX_TURN_MS = 200,
         MAX_TURNS = 5000,
         MAX_ROWS = 4096,
-        /* Mostly as many as it takes to cross a group that is answered at once. */
+        /* Usually enough rows to exceed a group that is answered at once. */
         USUAL_ROWS = 80,
         USUAL_BINARY_ROWS = 320,
-        MANY_ROWS = 0xa5, /* the upper byte: more; a value that a fuzzer seldom tries */
+        MANY_ROWS = 0xa5, /* upper byte for many rows; a value that a fuzzer seldom tries */
         MAX_GIVEN_ROWS = 16,
-        /* Bodies that were at one address: more than are shown, and more than a part of a list. */
+        /* Bodies at one address: more than an answer shows, and more than a part of a list has. */
         N_LARGE = 100,
         N_STORM = 2000,
         SEES_ALL = 1,
@@ -47,10 +47,10 @@ enum {
 
 typedef struct Client {
         Tracker *tracker;
-        TrackerStream *stream; /* NULL: nothing comes any more */
+        TrackerStream *stream; /* NULL: no further events */
         QueryConnection *connection;
         int64_t now_ms;
-        uint64_t now; /* of the events */
+        uint64_t now; /* time of the events */
         bool is_binary;
 } Client;
 
@@ -87,7 +87,7 @@ static void apply(Tracker *tracker, TrackerStream *stream, const char *event, co
         tracker_apply_record(tracker, stream, &record);
 }
 
-/* Streams of two users. */
+/* Opens streams of two users. */
 static TrackerStream *open_stream(Tracker *tracker, uint32_t uid)
 {
         g_autoptr(StreamIdentity) identity = stream_identity_new();
@@ -145,7 +145,8 @@ static Tracker *new_large_tracker(uint32_t n)
         return tracker;
 }
 
-/* Many bodies at one address, and many processes; made once, and never changed. */
+/* Returns a tracker with many bodies at one address, and many processes; it is made once, and never
+ * changes. */
 static Tracker *large_tracker(bool is_storm)
 {
         static Tracker *trackers[2];
@@ -185,7 +186,7 @@ static int64_t cpu_ms(void)
         return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Bytes of the binary frame at the start of what was sent. */
+/* Returns the size of the binary frame at the begin of the output. */
 static size_t check_frame(const GString *output)
 {
         BulkHeader header;
@@ -199,7 +200,7 @@ static size_t check_frame(const GString *output)
         return sizeof(header) + header.size;
 }
 
-/* Bytes of the reply there, with its NUL. After that to an upgrade come frames. */
+/* Returns the size of the reply, with its NUL. After the reply to an upgrade, frames follow. */
 static size_t check_reply(Client *client, const GString *output)
 {
         const char *end = memchr(output->str, '\0', output->len);
@@ -253,7 +254,7 @@ static void feed(Client *client, const void *bytes, size_t n)
         query_connection_feed(client->connection, bytes, n);
 }
 
-/* u16: mostly few, because inputs are to be fast. */
+/* Reads a u16; mostly few rows, because inputs must be fast. */
 static size_t take_n_rows(FuzzInput *input, size_t usual)
 {
         size_t n = (size_t)fuzz_take(input, 2);
@@ -272,8 +273,8 @@ static BulkQuery take_row(FuzzInput *input)
         return row;
 }
 
-/* The rows that come again and again, of which there are N in all: u8 how many, then pid, flags,
- * u16 address, u16 time. Returns how many. */
+/* Reads the rows that repeat in a query of N rows: u8 number, then pid, flags, u16 address, u16
+ * time. Returns their number. */
 static size_t take_rows(FuzzInput *input, BulkQuery *rows, size_t n)
 {
         size_t n_given = 1 + fuzz_take(input, 1) % MAX_GIVEN_ROWS, i;
@@ -421,7 +422,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tracker_observe(client.tracker, &observer);
         while (input.n > 0 && n_steps++ < 40)
                 take_step(&client, &input);
-        /* What waits is answered when its time is over. */
+        /* Waiting calls are answered when their time is over. */
         client.now_ms += 2 * (int64_t)QUERY_MAX_WAIT_MS;
         run(&client);
         read_output(&client);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MAX_CHECKED 512u
-/* Bytes of a text. */
+/* Maximum bytes of a text. */
 #define MAX_TEXT 4096u
 
 static void check_map(const R2RMap *map)
@@ -26,7 +26,7 @@ static void check_map(const R2RMap *map)
         r2r_map_lookup(map, UINT32_MAX, &il);
 }
 
-/* Whatever instance of whatever method is found has the same extent in its page. */
+/* Each instance of each method has the same extent within its page. */
 static void check_bodies(const R2RCode *code, const R2RMethod *method)
 {
         uint32_t size = method->end - method->begin, rid;
@@ -66,7 +66,7 @@ static void check_code(const R2RCode *code)
         r2r_code_find(code, UINT32_MAX, &method);
 }
 
-/* A method with a name has all of it, and the code that was asked about. */
+/* A named method has all members of its name, and the code of the query. */
 static void check_names(const R2RCode *code, const PeFile *pe)
 {
         R2RNames *names = r2r_names_new(code);
@@ -90,7 +90,7 @@ static void check_names(const R2RCode *code, const PeFile *pe)
         r2r_names_free(names);
 }
 
-/* A composite image, which has the MVIDs of its assemblies somewhere. */
+/* A composite image that contains the MVIDs of its assemblies. */
 static void check_composite(const PeFile *pe, const uint8_t *data, size_t size)
 {
         const char *reason = NULL;

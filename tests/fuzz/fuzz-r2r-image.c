@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A function that is found contains the offset's address. */
+/* A found function contains the address of the offset. */
 static void check_find(const R2RImage *image, uint64_t offset)
 {
         uint32_t distance;

@@ -2,8 +2,8 @@
 
 /*
  * The relay daemon's files of one stream: u16 size of the index and its bytes, u16 size of the
- * metadata and its bytes, then the packets. What the scan finds can be read and fed, whatever is in
- * them.
+ * metadata and its bytes, then the packets. Packets that the scan finds can be read and fed,
+ * whatever their contents are.
  */
 
 #include "feed/packet-feed.h"
@@ -17,16 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Packets may overlap, so that what is read can be larger than the file. */
+/* Packets may overlap, so the bytes that are read can exceed the file. */
 #define MAX_READ (1u << 20)
 
-/* The files, made once. */
+/* The files, which are created once. */
 typedef struct RelayTree {
-        char *output, *host, *session, *trace, *index_dir; /* owned for good */
+        char *output, *host, *session, *trace, *index_dir; /* owned until the end of the program */
         char *metadata, *index, *packets;
 } RelayTree;
 
-static const RelayTree *made; /* NULL: not yet */
+static const RelayTree *made; /* NULL: not created yet */
 
 static void tree_remove(void)
 {
@@ -72,7 +72,7 @@ static void write_part(const char *path, const uint8_t *bytes, size_t n)
                                               G_FILE_SET_CONTENTS_NONE, 0600, NULL));
 }
 
-/* A part of the input with its size before it. */
+/* Writes a part of the input that begins with its size. */
 static void write_sized(const char *path, const uint8_t **data, size_t *size)
 {
         size_t n = *size < 2 ? 0 : (size_t)(*data)[0] | (size_t)(*data)[1] << 8;
@@ -112,7 +112,7 @@ static void check_packets(const RelayStream *stream, size_t n_file)
         }
 }
 
-/* A daemon is not connected: what is put goes nowhere. */
+/* The outlet has no daemon, so that its records go nowhere. */
 static void on_lost(void *data, const char *reason)
 {
 }
@@ -125,7 +125,7 @@ typedef struct World {
         StreamTable table;
         Outlet *outlet;
         PacketFeed feed;
-        TraceMetadata *metadata; /* NULL: it cannot be read */
+        TraceMetadata *metadata; /* NULL: unreadable */
 } World;
 
 static void world_init(World *world, const uint8_t *metadata, size_t n)

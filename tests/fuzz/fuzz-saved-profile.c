@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Named samples that were saved to a file, packed or not, of any bytes. */
+/* A file of saved samples, packed or not, with any bytes. */
 
 #include "cli/saved-profile.h"
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A snapshot's file, as `--trace` reads it: u8 flags, then frames as in fuzz-ingest, which are
- * packed, or with FLAG_RAW the bytes after the first line.
+ * A snapshot's file, as `--trace` reads it: u8 flags, then frames as in fuzz-ingest, which the
+ * target packs; with FLAG_RAW, the bytes after the first line.
  */
 
 #include "frames.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Files of the state directory, of any bytes: u8 which, then the file. Another user may have
- * written them, if root looks at a feeder of the service.
+ * Files of the state directory with any bytes: u8 kind, then the file. If root inspects a feeder of
+ * the service, another user may have written them.
  */
 
 #include "feed/state-file.h"
@@ -19,7 +19,7 @@ enum { FILE_SETTINGS, FILE_RELAY, FILE_FEEDER, N_FILES };
 
 static const char *const NAMES[N_FILES] = {"x.session", RELAY_FILE, "x.feeder"};
 
-static char *directory; /* owned for good */
+static char *directory; /* owned until the end of the program */
 
 static void directory_remove(void)
 {
@@ -38,7 +38,7 @@ static void directory_make(void)
         atexit(directory_remove);
 }
 
-/* What was understood can be written and is the same then. */
+/* Parsed settings can be written, and reading them again gives the same settings. */
 static void check_settings(const json_t *value)
 {
         g_autoptr(SessionSettings) settings = session_settings_from_json(value), again = NULL;

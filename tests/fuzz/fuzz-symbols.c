@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Symbols of any bytes: u8 which, then an ELF file, a perf map, or /proc/kallsyms. Each symbol that
- * is found begins at or before the address. */
+/* Symbols with any bytes: u8 kind, then an ELF file, a perf map, or /proc/kallsyms. Each found
+ * symbol begins at or before the address. */
 
 #include "fuzz.h"
 #include "symbols/demangle.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* perf's file, of any bytes, while it grows: u8 how much of it is there first, then the file. */
+/* perf's file with any bytes, while it grows: u8 size of the part that is there first, then the
+ * file. */
 
 #include "fuzz.h"
 #include "record/tally.h"
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(write(fd, input.at + n_first, input.n - n_first) ==
                      (ssize_t)(input.n - n_first));
         tally_update(tally);
-        /* A record has a head of 8 bytes at least. */
+        /* A record has a header of at least 8 bytes. */
         FUZZ_REQUIRE(tally_samples(tally) >= n_before && tally_samples(tally) <= input.n / 8);
         tally_free(tally);
         close(fd);

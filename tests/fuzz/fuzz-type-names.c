@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ASSEMBLY FUZZ_CORPUS "/pdb/embedded"
-/* More than the names of a text can have. */
+/* Above the number of names in any text. */
 #define MAX_NAMES 20000u
 
 static TypeNames *the_names;

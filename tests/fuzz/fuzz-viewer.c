@@ -2,8 +2,8 @@
 
 /*
  * Replies of an lttng-relayd to its viewer: u8 command (from 128 on in the newest version of the
- * protocol), u8 size of the pieces, and the bytes of replies to that command, which are taken as a
- * whole and in pieces. The same bytes are metadata, of which some may be whole.
+ * protocol), u8 size of the pieces, and the bytes of replies to that command, which the parser
+ * takes whole and in pieces. The same bytes are parsed as metadata, which may be complete in part.
  */
 
 #include "feed/trace-metadata.h"
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What was taken, so that two ways to take it can be compared. */
+/* The parts that the parser took, to compare two ways of taking them. */
 typedef struct Taken {
         size_t n, n_parts, n_bytes, n_rows;
         bool is_broken;

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * A fuzz target: one parser or protocol, one entry function, no files or sockets but private ones
+ * A fuzz target: one parser or protocol, one entry function, only private files and sockets
  *
  * With clang each target is a libFuzzer program, fuzz-NAME; tests/fuzz/run starts them. With any
  * other compiler replay.c calls the target with the inputs of its corpus, and with mutations of
  * them, as part of the unit suite.
  *
- * An input is read as a script rather than as raw bytes where a checksum or a length would make
- * nearly all raw bytes invalid.
+ * If a checksum or a length would make nearly all raw bytes invalid, a target reads its input as a
+ * script instead.
  */
 
 #include <stdbool.h>
@@ -18,13 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Always returns 0. Aborts when something is wrong. Needs less than FUZZ_MAX_MS and FUZZ_MAX_MIB.
- */
+/* Always returns 0. Aborts if a check fails. Needs less than FUZZ_MAX_MS and FUZZ_MAX_MIB. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * For one input. Inputs are at most 64 KiB, so that more time or memory means that something grows
- * faster than what a peer sends. Under a sanitizer FUZZ_SLOWER times as much is allowed.
+ * Limits for one input. Inputs are at most 64 KiB, so more time or memory means that something
+ * grows faster than the bytes of a peer. A sanitizer may use FUZZ_SLOWER times as much.
  */
 #define FUZZ_MAX_INPUT (64u << 10)
 #define FUZZ_MAX_MS    1000
@@ -45,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         ((condition) ? (void)0                                                                     \
                      : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
-/* What is left of an input. Numbers are little-endian; after the end they are 0. */
+/* The unread rest of an input. Numbers are little-endian; after the end they are 0. */
 typedef struct FuzzInput {
         const uint8_t *at;
         size_t n;
@@ -61,7 +60,7 @@ static inline uint64_t fuzz_take(FuzzInput *input, unsigned n_bytes)
         return value;
 }
 
-/* The next N bytes, or as many as there are. */
+/* Returns the next N bytes, or fewer at the end. */
 static inline FuzzInput fuzz_take_part(FuzzInput *input, size_t n)
 {
         FuzzInput part = {input->at, n < input->n ? n : input->n};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* What every tracker must be able to do, whatever it was fed. */
+/* Checks of a tracker that must succeed whatever it was fed. */
 
 #include "tracker/tracker.h"
 
-/* Answers queries about it, and is the same after a checkpoint. */
+/* Checks that TRACKER answers queries, and that a checkpoint does not change it. */
 void known_check(const Tracker *tracker);

@@ -2,18 +2,18 @@
 #pragma once
 
 /*
- * Memory that an input has made the program allocate, for targets in which it must follow the bytes
- * of the input
+ * Memory that an input has made the program allocate, for targets in which memory must be
+ * proportional to the input
  */
 
 #include "fuzz.h"
 
 #include <malloc.h>
 
-/* A function of the sanitizers; NULL without them. */
+/* A function of the sanitizers; NULL without a sanitizer. */
 extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
-/* Bytes that are allocated now. */
+/* Returns the number of currently allocated bytes. */
 static inline size_t fuzz_allocated(void)
 {
         const struct mallinfo2 info = mallinfo2();

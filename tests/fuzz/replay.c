@@ -4,8 +4,8 @@
  * Runs a fuzz target without libFuzzer: replay [--mutations N] [--seed SEED] FILE|DIRECTORY...
  *
  * Each input, and N random mutations of it, must not crash and must stay within the limits of
- * fuzz.h. The output is TAP, with a line for each input. To find a crash again, the input is left
- * in the file "fuzz-crash" of the working directory.
+ * fuzz.h. The output is TAP, with a line for each input. After a crash, the input is in the file
+ * "fuzz-crash" of the working directory.
  */
 
 #include "fuzz.h"
@@ -23,7 +23,7 @@ static const uint8_t *current;
 static size_t n_current;
 static char message[256];
 
-/* Only calls that a signal handler may make. */
+/* Uses only calls that a signal handler may make. */
 static void on_fatal_signal(int number)
 {
         int fd = open("fuzz-crash", O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -43,7 +43,7 @@ static int64_t cpu_ms(void)
         return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A line "NAME: N kB" of /proc/self/status, in MiB. */
+/* Returns a line "NAME: N kB" of /proc/self/status, in MiB. */
 static long status_mib(const char *name)
 {
         g_autofree char *text = NULL;
@@ -54,7 +54,7 @@ static long status_mib(const char *name)
         return line ? strtol(line + strlen(name), NULL, 10) / 1024 : 0;
 }
 
-/* From now on VmHWM is the most of this input. */
+/* Resets VmHWM, so that it gives the peak of the next input. */
 static void reset_peak(void)
 {
         int fd = open("/proc/self/clear_refs", O_WRONLY);
@@ -77,7 +77,8 @@ static bool run_input(const char *name, const uint8_t *bytes, size_t n)
         g_snprintf(message, sizeof(message), "%s: see the file fuzz-crash\n", name);
         reset_peak();
         mib = status_mib("VmRSS:");
-        /* CPU time, like the limit, because other programs may keep the machine busy. */
+        /* The timer measures CPU time, like the limit, because other programs may keep the machine
+         * busy. */
         setitimer(ITIMER_PROF, &limit, NULL);
         begin = cpu_ms();
         LLVMFuzzerTestOneInput(bytes, n);
@@ -91,7 +92,7 @@ static bool run_input(const char *name, const uint8_t *bytes, size_t n)
         return false;
 }
 
-/* Some bytes of a copy are changed, doubled, moved or removed. */
+/* Returns a copy in which some bytes are changed, doubled, moved or removed. */
 static GByteArray *mutate(GRand *random, const uint8_t *bytes, size_t n)
 {
         static const uint32_t EDGES[] = {0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff};
@@ -144,7 +145,8 @@ static bool run_file(const char *path, unsigned n_mutations, guint32 seed)
         for (i = 0; i < n_mutations; i++) {
                 g_autoptr(GByteArray) mutation = mutate(random, (const uint8_t *)bytes, n);
                 g_autofree char *name = g_strdup_printf("%s, mutation %u", path, i);
-                /* A copy of its size, for the address sanitizer to see a read too far. */
+                /* A copy of the exact size, so that the address sanitizer sees a read beyond the
+                 * end. */
                 g_autofree uint8_t *copy = g_memdup2(mutation->data, mutation->len);
 
                 if (!run_input(name, copy, mutation->len))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Steps to a caller, by a frame of an input. */
+/* Steps to a caller, with a frame from an input. */
 
 #include "fuzz.h"
 #include "unwind/registers.h"

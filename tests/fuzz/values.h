@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What every decoded record must be: its texts are UTF-8, and all of its bytes can be read. And a
+ * Checks of every decoded record: its texts are UTF-8, and all of its bytes are readable. And a
  * digest of records, to compare two ways of reading.
  */
 
@@ -44,7 +44,7 @@ static inline void fuzz_digest_value(uint64_t *digest, const Value *value, size_
                 fuzz_digest(digest, value->data[i]);
 }
 
-/* Checks the record, too. */
+/* Adds RECORD to the digest, and checks it. */
 static inline void fuzz_digest_record(uint64_t *digest, const Record *record)
 {
         unsigned i;
