@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Makes one call of a program fail: LD_PRELOAD this with FAULT=KIND:N in the environment
+ * Makes one call of a program fail: LD_PRELOAD this library with FAULT=KIND:N in the environment
  *
- * The N-th call of that KIND (see KINDS) fails, as if there were no memory, disk space, descriptors
- * or processes; calls that libc makes by itself are not counted. With N of 0 none fails. Children
- * that run another program are left alone; forked ones go on counting for themselves. At the end of
- * each of these processes the number of its calls is written to the file FAULT_REPORT, unless it
- * has a larger one.
+ * The N-th call of KIND (see KINDS) fails, as if memory, disk space, descriptors or processes had
+ * run out; calls within libc do not count. With N = 0 no call fails. Children that run another
+ * program are not affected; forked children continue their own count. At its end, each of these
+ * processes writes its number of calls to the file FAULT_REPORT, unless the file has a larger
+ * number.
  */
 
-/* Both forms of functions with file offsets are defined here. */
+/* This file defines both forms of functions with file offsets. */
 #undef _FILE_OFFSET_BITS
 
 #include <dlfcn.h>
@@ -57,13 +57,13 @@ static const struct {
 };
 
 static Kind wanted = KIND_NONE;
-/* In a function of libc that crashes without memory: nothing fails. */
+/* True within a function of libc that crashes without memory: no call fails there. */
 static _Thread_local bool is_spared;
 static long n_wanted;
 static atomic_long n_calls;
 static char report[4096];
 
-/* libc's own, because dlsym() allocates. */
+/* The allocation functions of libc, because dlsym() allocates. */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *at, size_t n);
@@ -103,7 +103,7 @@ __attribute__((destructor)) static void fault_end(void)
         fclose(file);
 }
 
-/* By this forked children end. */
+/* Forked children end with this function. */
 void _exit(int status)
 {
         fault_end();
@@ -119,7 +119,7 @@ static bool fails(Kind kind)
         return true;
 }
 
-/* Neither writes to an eventfd, by which GLib wakes its main loop, nor reads of it can fail. */
+/* Reads and writes of an eventfd, by which GLib wakes its main loop, cannot fail. */
 static bool io_fails(Kind kind, int fd)
 {
         struct stat status;
@@ -271,7 +271,7 @@ int fdatasync(int fd)
         return fails(KIND_FSYNC) ? -1 : real(fd);
 }
 
-/* The mode is read also where it was not given: then nobody looks at it. */
+/* Reads the mode even if the caller gave none; in this case nothing uses the mode. */
 #define OPEN(name, ...)                                                                            \
         {                                                                                          \
                 va_list arguments;                                                                 \

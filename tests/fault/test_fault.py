@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A call fails in the middle of it: an allocation, a write, a read, an fsync, an open, an accept, a
-connect, a fork or a mmap, in clrsymd, also while it reads its journal, and in clrsym. Answers are right
-or there is a reason, nothing that was acknowledged is lost, and nothing crashes.
+"""One call fails: an allocation, a write, a read, an fsync, an open, an accept, a connect, a fork
+or a mmap, in clrsymd, also while it reads its journal, and in clrsym. Answers are right or have
+a reason, no acknowledged record is lost, and no program crashes.
 
-`test_fault.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, for about
+`test_fault.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some for about
 40 s, by a seed that it prints. `--seed N` repeats it."""
 
 import argparse
@@ -30,7 +30,7 @@ SECONDS = {'daemon': 24, 'client': 10, 'restart': 6}
 PARTS = ('client', 'daemon', 'restart')
 N_BATCHES, N_LOADS = 3, 20
 FIRST = 1000
-# GLib ends a program that is out of memory by a trap, after a message.
+# If memory runs out, GLib ends the program with a trap, after a message.
 NO_MEMORY = ('failed to allocate', 'out of memory', 'no memory', 'Cannot allocate memory',
              'Error creating thread')
 
@@ -56,7 +56,8 @@ def name(moment):
 
 
 def is_good_end(code, text):
-    """An end by itself, with a reason if it failed; or GLib's because there is no memory."""
+    """Returns whether the program exited itself, with a reason if it failed; or whether GLib
+    ended it because memory ran out."""
     if code in (0, -signal.SIGTERM):
         return True
     if code < 0:
@@ -81,7 +82,7 @@ class Daemon:
             time.sleep(0.005)
 
     def stop(self):
-        """The exit code; None if it does not end."""
+        """Returns the exit code; None if the program does not end."""
         self.process.terminate()
         try:
             return self.process.wait(20)
@@ -95,7 +96,7 @@ class Daemon:
 
 
 def feed(daemon):
-    """Feeds the loads of some moments; the last moment that was acknowledged."""
+    """Feeds the loads of some moments. Returns the last acknowledged moment."""
     acked = 0
     with contextlib.suppress(OSError, EOFError):
         feeder = ingest.Feeder(daemon.ingest, timeout=3)
@@ -113,7 +114,7 @@ def feed(daemon):
 
 
 def resolve(programs, source):
-    """Answers for all moments, as far as there are answers; a reason if there are none."""
+    """Returns the available answers for all moments, or the reason for none."""
     last = FIRST + N_BATCHES * N_LOADS
     done = programs.run([programs.clrsym, 'resolve', *source, '-p', '100', '--json',
                          *[hex(address(moment)) for moment in range(FIRST + 1, last + 1)]])
@@ -121,7 +122,7 @@ def resolve(programs, source):
 
 
 def find_wrong(answers, needed):
-    """What is wrong with answers, of which those up to the moment NEEDED must be there."""
+    """Returns the faults of answers; answers up to the moment NEEDED must be there."""
     wrong = []
     for moment, answer in answers.items():
         method = answer.get('method') or {}
@@ -134,17 +135,17 @@ def find_wrong(answers, needed):
 
 
 def daemon_life(programs, directory, fault):
-    """Problems of one life of a daemon with a fault, and of the next one without."""
+    """Returns the problems of one life of a daemon with a fault, and of the next one without."""
     state = tempfile.mkdtemp(dir=directory)
     daemon = Daemon(programs, directory, state, fault.environment)
     acked = feed(daemon)
     answers, _ = resolve(programs, daemon.source)
-    # While it lives it may lack what it was fed, if it gives a reason.
+    # The living daemon may lack records, if it gives a reason.
     problems = find_wrong(answers, 0)
     code, log = daemon.stop(), daemon.log()
     if code is None or not is_good_end(code, log):
         problems.append(f'it ends with {code}: {log[-2000:]}')
-    # It may be unable to keep anything, if it reports that.
+    # The daemon may lose data, if it reports that.
     if 'the journal in' in log and 'cannot be written' in log:
         acked = 0
     after = Daemon(programs, directory, state)
@@ -158,7 +159,8 @@ def daemon_life(programs, directory, fault):
 
 
 def restart_life(programs, directory, fed_state, fault):
-    """Problems of a daemon with a fault that finds a journal, and of the next one without."""
+    """Returns the problems of a daemon with a fault that finds a journal, and of the next one
+    without."""
     state = tempfile.mkdtemp(dir=directory)
     shutil.copytree(fed_state, state, dirs_exist_ok=True)
     daemon = Daemon(programs, directory, state, fault.environment)
@@ -167,7 +169,8 @@ def restart_life(programs, directory, fed_state, fault):
     code, log = daemon.stop(), daemon.log()
     if code is None or not is_good_end(code, log):
         problems.append(f'it ends with {code}: {log[-2000:]}')
-    # What cannot be read is lost, and reported; nothing else is a reason to take it for damaged.
+    # An unreadable part of the journal is lost, and reported; no other fault may make the journal
+    # count as damaged.
     is_damaged = fault.name.startswith('read ') and 'is damaged: it is kept as' in log
     after = Daemon(programs, directory, state)
     answers, done = resolve(programs, after.source)
@@ -181,7 +184,7 @@ def restart_life(programs, directory, fed_state, fault):
 
 
 def client_life(programs, command, want, fault):
-    """Problems of one clrsym with a fault, of which WANT is the output without."""
+    """Returns the problems of one clrsym with a fault; WANT is the output without the fault."""
     done = programs.run(command, env={**programs.environment, **fault.environment})
     problems = []
     if not is_good_end(done.returncode, done.stderr):
@@ -204,14 +207,14 @@ class Run:
         return Fault(self.library, kind, n, self.directory)
 
     def numbers(self, total, share):
-        """The numbers of calls that fail, in an order that a limit of time may end."""
+        """Returns the numbers of the failing calls, in an order that a time limit may cut off."""
         numbers = list(range(1, total + 1))
         if not self.is_all:
             self.chance.shuffle(numbers)
         return numbers if self.is_all else numbers[:share]
 
     def try_all(self, what, life, counts):
-        """Lives with each kind of fault in turn, until all are tried or the time is over."""
+        """Tries each kind of fault in turn, until all are tried or the time is over."""
         left = {kind: self.numbers(n, 400) for kind, n in counts.items()}
         end = time.monotonic() + SECONDS[what.split()[0]]
         tried = dict.fromkeys(counts, 0)
@@ -289,7 +292,8 @@ class Run:
 
 
 def main(run, **options):
-    """RUN gets (tap, arguments, programs, directory). OPTIONS: more of them, as add_argument() has them."""
+    """Calls RUN(tap, arguments, programs, directory). OPTIONS: further options, as for
+    add_argument()."""
     parser = argparse.ArgumentParser()
     for argument in ('clrsym', 'clrsymd', 'plugin_dir', 'library'):
         parser.add_argument(argument)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A call fails in the middle of `clrsym feed`: an allocation, a write, a read, an fsync, an open, a
-connect, a fork or a mmap. The feeder goes on, or it has ended with a reason and the next one goes on;
-in the end the daemon has all bodies, or knows where some are missing.
+"""One call of `clrsym feed` fails: an allocation, a write, a read, an fsync, an open, a connect, a
+fork or a mmap. The feeder continues, or it exits with a reason and the next one continues; at
+the end the daemon has all bodies, or gaps where bodies are missing.
 
-A stand-in for lttng-relayd has the first half of each stream on disk, and hands out the second half; it
-is on disk too once the viewer has gone.
+A stand-in for lttng-relayd has the first half of each stream on disk, and sends the second half,
+which is on disk, too, after the viewer has disconnected.
 
-`test_fault_feeder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n, which takes hours: `--begin`
-and `--end` divide it. The test tries all of the kinds with few calls, and some of the others, by a seed
-that it prints. `--seed N` repeats it."""
+`test_fault_feeder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n, which takes hours:
+`--begin` and `--end` divide the work. The test tries all calls of kinds with few calls, and some of
+the others, by a seed that it prints. `--seed N` repeats it."""
 
 import concurrent.futures
 import contextlib
@@ -30,18 +30,18 @@ import test_viewer  # pylint: disable=wrong-import-position
 from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 
 TRACE = 'pidns'
-# s. How long a feeder has for everything, on whatever machine.
+# s; time limit of a feeder, on any machine.
 TIMEOUT = 120
-# Lives of kinds with more calls than FEW; how many at a time: they mostly wait.
+# Tries of kinds with more calls than FEW; parallel tries, because they mostly wait.
 N_LIVES, N_AT_ONCE = 3, 4
 FEW = 30
-# s. Longer than the feeder waits between looks at the files.
+# s; longer than the feeder's interval between scans of the files.
 SETTLED = 2.5
 
 
 class Relay(relayd.Relayd):
-    """One session that was there before the first viewer comes. What a viewer was handed out is not handed
-    out again."""
+    """One session that began before the first viewer connects. The relay daemon sends each
+    packet once."""
 
     def __init__(self, trace, output):
         super().__init__([trace])
@@ -91,7 +91,8 @@ class Life:
         return self.path.read_text(encoding='utf-8', errors='replace')
 
     def wait(self, wanted):
-        """Until everything is there, or the feeder has ended, or what is missing is known to be. The bodies."""
+        """Waits until the daemon has everything, the feeder has exited, or the daemon has gaps
+        for the missing records. Returns the bodies."""
         end, settled, last = time.monotonic() + TIMEOUT, None, None
         while time.monotonic() < end:
             has_ended = self.process.poll() is not None
@@ -107,7 +108,7 @@ class Life:
         return last or set()
 
     def stop(self):
-        """The exit code; None if it does not end."""
+        """Returns the exit code; None if the feeder does not end."""
         with contextlib.suppress(ProcessLookupError):
             self.process.terminate()
         try:
@@ -123,7 +124,7 @@ def status(programs, daemon):
 
 
 def find_wrong(programs, daemon, wanted):
-    """Bodies for which the daemon, of which something is missing, has a wrong answer."""
+    """Returns bodies for which a daemon with gaps has a wrong answer."""
     rows = [row for row in map(json.loads, wanted) if row['loaded']]
     text = ''.join(f'{row["pid_ns"]}:{row["pid"]} {row["start"]} {row["loaded"]}\n' for row in rows)
     answers = [json.loads(line) for line in programs.ask(daemon.source, 'resolve', text=text)]
@@ -133,7 +134,8 @@ def find_wrong(programs, daemon, wanted):
 
 
 def feeder_life(programs, directory, trace, wanted, fault):
-    """Problems of one life of a feeder with a fault, and of the next one without, if it had to end."""
+    """Returns the problems of one life of a feeder with a fault, and of the next one without, if
+    the first one exited."""
     directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
     problems = []
     with recorded.Daemon(programs, directory) as daemon, \

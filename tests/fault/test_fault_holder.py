@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A call fails in the middle of clrsym-holder or of one of its workers. A client is answered, or the
-holder has ended with a reason; a process that is attached stays so: the next holder attaches it
+"""One call of clrsym-holder or of one of its workers fails. The client gets an answer, or the
+holder exits with a reason; an attached process stays attached: the next holder attaches it
 again.
 
-`test_fault_holder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, by a
-seed that it prints. `--seed N` repeats it."""
+`test_fault_holder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, by
+a seed that it prints. `--seed N` repeats it."""
 
 import contextlib
 import json
@@ -22,11 +22,11 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon'
 import test_holder  # pylint: disable=wrong-import-position
 from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 
-# s. How long a holder has for an answer, and the next one to attach again.
+# s; time limit for an answer, and for the next holder's attachment.
 TIMEOUT = 60
-# Lives of each kind without --all.
+# Tries of each kind without --all.
 N_LIVES = 3
-# What a holder prints if the kernel or the disk refuses it something.
+# Messages of a holder after a failed system call.
 REASONS = ('cannot', 'no worker', 'failed', 'No space', 'Too many', 'memory', 'unavailable', 'error')
 
 
@@ -38,12 +38,12 @@ def wait_for(condition):
 
 
 class Life(test_holder.Holder):
-    """One holder, in a directory that the next one has too."""
+    """One holder; the next one uses the same directory."""
 
     def __init__(self, programs, directory, environment=None):
         super().__init__(programs, directory)
         self.path = pathlib.Path(directory) / 'log'
-        # The holder before may have been aborted, and its socket is still there.
+        # The holder before may have aborted, and may have left its socket.
         self.control.unlink(missing_ok=True)
         with open(self.path, 'w', encoding='utf-8') as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env={
@@ -51,7 +51,7 @@ class Life(test_holder.Holder):
         wait_for(lambda: self.control.exists() or self.process.poll() is not None)
 
     def say(self, verb, pid=None):
-        """The answer; None if the holder hung up."""
+        """Returns the answer; None if the holder disconnected."""
         with contextlib.suppress(OSError, json.JSONDecodeError):
             return self.ask(verb, pid) or None
         return None
@@ -64,7 +64,7 @@ class Life(test_holder.Holder):
         return self.path.read_text(encoding='utf-8', errors='replace')
 
     def stop(self):
-        """The exit code; None if it does not end."""
+        """Returns the exit code; None if the holder does not end."""
         self.process.terminate()
         try:
             return self.process.wait(TIMEOUT)
@@ -79,7 +79,7 @@ def is_attached(answer, pid):
 
 
 def holder_life(programs, directory, target, fault):
-    """Problems of one life of a holder with a fault, and of the next one without."""
+    """Returns the problems of one life of a holder with a fault, and of the next one without."""
     state = tempfile.mkdtemp(dir=directory)
     os.chmod(state, 0o755)
     holder = Life(programs, state, fault.environment)
@@ -96,7 +96,7 @@ def holder_life(programs, directory, target, fault):
     if not answer and code == 0 and not log.strip():
         problems.append('it hung up, and gives no reason')
     after = Life(programs, state)
-    # It may be unable to keep anything, if it reports that.
+    # The holder may lose the attachment, if it reports that.
     if was_attached and not any(word in log for word in REASONS):
         if not wait_for(lambda: after.holds(target)):
             problems.append(f'it was attached, and no longer is: {log[-500:]} {after.log()[-500:]}')
@@ -120,7 +120,7 @@ def run(tap, arguments, programs, directory):
             tap.check(not problems, f'clrsym-holder without a fault: {total} calls: {kind}',
                       *problems)
             numbers = list(range(1, total + 1))
-            # All writes: among them are the few reports of a worker to the holder.
+            # All writes are tried, because they include the few reports of a worker to the holder.
             if not arguments.all and kind != 'write':
                 chance.shuffle(numbers)
                 numbers = numbers[:N_LIVES]
