@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The emissions of the two test programs, in order.
 
-`main` has every event with known values, then the special cases; `odd` has events of known names
-with other CTF fields. The test reads the same lists as the generator of the programs.
+`main` has every event with known values, then the special cases; `odd` has events with known names
+and other CTF fields. The test and the generator of the programs read the same lists.
 """
 
 import struct
@@ -11,7 +11,7 @@ from events import (ALL_EVENTS, AS_EARLIER, COUNTS, ELEMENTS, ERROR, FLAG_JIT_HE
                     INTEGERS, LATER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS,
                     Emission, blob_of, plain_ctf, values_make)
 
-# UTF-16 as the runtime may have it, also what is not well-formed.
+# UTF-16 as the runtime may have it, well-formed or not.
 STRINGS = (
     '𝄞',  # one pair
     'a𝄞b\U0010ffff\U00010000',  # pairs, the last and the first
@@ -24,11 +24,11 @@ STRINGS = (
     '\udbff\udfff\udfff',  # a half after a pair
     '\x7f\x80\u07ff\u0800\ud7ff\ue000\ufffd\uffff',  # where UTF-8 grows, and around the surrogates
     '\ufeffmark',
-    '\x01\x02\x08\t\n\x0b\x0c\r\x1b\x1f "\\/ \u2028\u2029',  # what JSON escapes, or should
+    '\x01\x02\x08\t\n\x0b\x0c\r\x1b\x1f "\\/ \u2028\u2029',  # characters that JSON escapes, or should
     '日本語メソッド',
     'System.Collections.Generic.Dictionary`2[System.__Canon,System.__Canon]+<>c__DisplayClass',
 )
-# 8-bit strings: bytes that are no UTF-8, as Python's surrogateescape spells them.
+# 8-bit strings: bytes that are not UTF-8, in the form of Python's surrogateescape.
 BYTES = tuple(text.decode('utf-8', 'surrogateescape') for text in (
     b'\xff',
     b'bad \xfe\xff end',
@@ -53,7 +53,7 @@ def emit(provider, name, outcome='record', **changes):
 
 
 def all_ones(emitted):
-    """Every bit of every number set; arrays of one such element; strings at the end of Unicode."""
+    """All bits of all numbers set; arrays of one such element; strings at the end of Unicode."""
     values = values_make(emitted, n_elements=1)
     for name, kind in emitted.fields:
         if kind in ELEMENTS:
@@ -69,7 +69,7 @@ def all_ones(emitted):
 
 
 def all_zero(emitted):
-    """Also no element and no text: an empty plain string comes after one that was not empty."""
+    """All numbers 0, no elements and no texts: an empty plain string follows a non-empty one."""
     values = values_make(emitted, n_elements=0)
     for name, kind in emitted.fields:
         if kind in INTEGERS:
@@ -82,7 +82,8 @@ def all_zero(emitted):
 
 
 def every_event():
-    """Three rounds through all classes, so that a value kept from the round before is seen."""
+    """Three rounds through all classes, so that a value that remains from the round before is
+    seen."""
     for make in (lambda e: Emission(e, values_make(e)), all_ones, all_zero):
         yield from (make(emitted) for emitted in READ_EVENTS.values())
 
@@ -101,7 +102,7 @@ def strings():
                    MethodSignature=text)
         yield emit(RUNTIME, 'MethodJitTailCallFailedAnsi', FailReason=text)
         yield emit(RUNDOWN, 'AppDomainDCEnd', AppDomainName=text)
-    # Empty in turn with not empty, in one class and in each place.
+    # Empty and non-empty texts alternate, in one class and in each place.
     for texts in (('', 'b', 'c'), ('a', '', 'c'), ('a', 'b', ''), ('', '', ''), ('longer', '', '')):
         names = dict(zip(('MethodNamespace', 'MethodName', 'MethodSignature'), texts))
         yield emit(RUNTIME, 'R2RGetEntryPoint', **names)
@@ -113,7 +114,8 @@ def strings():
 
 
 def helpers():
-    """A helper's event: namespace and signature are NULL and take no byte. Or they are there."""
+    """Events of stub helpers: namespace and signature are NULL and take no bytes, or they are
+    there."""
     for provider, name in ((RUNTIME, 'MethodLoadVerbose_V1'), (RUNTIME, 'MethodLoadVerbose_V2'),
                            (RUNTIME, 'MethodUnloadVerbose_V1'),
                            (RUNDOWN, 'MethodDCEndVerbose_V1')):
@@ -125,7 +127,7 @@ def helpers():
         yield emit(provider, name, MethodFlags=FLAG_JIT_HELPER, MethodName='JIT_New')
         yield emit(provider, name, MethodFlags=FLAG_JIT_HELPER, MethodNamespace='',
                    MethodName='JIT_New', MethodSignature='')
-        # NULL strings in an event that is not a helper's are missing bytes.
+        # In other events than a helper's, NULL strings are missing bytes.
         yield emit(provider, name, ERROR, MethodFlags=0x8, MethodNamespace=None,
                    MethodSignature=None)
 
@@ -147,7 +149,7 @@ def arrays():
 
 
 def cut(provider, name, **changes):
-    """The blob at every length below its own, and with bytes after its end."""
+    """The blob at every length below its own, and with surplus bytes."""
     emitted = event(provider, name)
     values = values_make(emitted, n_elements=2, **changes)
     blob = blob_of(emitted, values)
@@ -156,12 +158,12 @@ def cut(provider, name, **changes):
         yield Emission(emitted, values, ERROR, blob=blob[:n])
     for tail in (b'\0', b'\0\0', b'\xff' * 8, blob):
         yield Emission(emitted, values, ERROR, blob=blob + tail)
-    # It recovers.
+    # The decoder recovers.
     yield Emission(emitted, values)
 
 
 def lying():
-    """`length` that is not the number of bytes; counts that claim more than there is."""
+    """`length` differs from the number of bytes; counts exceed the elements."""
     emitted = event(RUNTIME, 'MethodLoadVerbose_V1')
     values = values_make(emitted)
     size = len(blob_of(emitted, values))
@@ -176,13 +178,13 @@ def lying():
         for count in counts:
             lie = blob_of(emitted, {**values, field: count})
             yield Emission(emitted, values, ERROR, blob=lie)
-    # A string without its NUL: no field after it, so that nothing else can be wrong.
+    # A string without its NUL; it is the last field, so that no other field can be the fault.
     emitted = event(RUNTIME, 'RuntimeInformationStart')
     values = values_make(emitted)
     blob = blob_of(emitted, values)
     yield Emission(emitted, values, ERROR, blob=blob[:-2])
     yield Emission(emitted, values, ERROR, blob=blob[:-1])
-    # The version's own length with another version's name.
+    # The length of one version under the name of another.
     for name, other in (('MethodLoadVerbose_V1', 'MethodLoadVerbose_V2'),
                         ('MethodLoadVerbose_V2', 'MethodLoadVerbose_V1')):
         values = values_make(event(RUNTIME, 'MethodLoadVerbose_V2'))
@@ -209,13 +211,13 @@ def main_emissions():
         name: name[:3] for name, kind in event(RUNTIME, 'MethodJitTailCallFailedAnsi').fields
         if kind in ('w', 'a')})
     yield from lying()
-    # One of each again, after all the errors.
+    # One of each event again, after all the errors.
     for emitted in READ_EVENTS.values():
         yield Emission(emitted, values_make(emitted, n_elements=1))
 
 
 def changed(provider, name, outcome, change):
-    """An event whose plain CTF fields are CHANGEd: a function from list to list."""
+    """An emission with other plain CTF fields: CHANGE is a function from list to list."""
     emitted = event(provider, name)
     values = values_make(emitted)
     return Emission(emitted, values, outcome, ctf=tuple(change(list(plain_ctf(emitted, values)))))
@@ -227,8 +229,8 @@ def retyped(provider, name, field, kind, value, outcome=ERROR):
 
 
 def odd_emissions():
-    """Known names, other CTF fields. Each is an event class, so that each name comes once."""
-    # The other encoding of the same event is as good.
+    """Known names, other CTF fields. Each is an event class, so each name comes once."""
+    # The other encoding of the same event is valid, too.
     for name in ('MethodLoad', 'TieredCompilationPause', 'AppDomainUnload_V1'):
         emitted = event(RUNTIME, name)
         values = values_make(emitted)
@@ -239,7 +241,7 @@ def odd_emissions():
 
     yield retyped(RUNTIME, 'MethodLoad_V1', 'MethodID', 'string', b'0x7f0012345678')
     yield retyped(RUNTIME, 'MethodLoad_V2', 'MethodSize', 'f64', 64.0)
-    # It would fit only without its upper half.
+    # The value would fit only without its upper half.
     yield retyped(RUNTIME, 'MethodUnload', 'MethodSize', 'u64', 2**32 + 64)
     yield retyped(RUNTIME, 'MethodJittingStarted_V1', 'MethodName', 'u32', 7)
     yield retyped(RUNTIME, 'ModuleLoad', 'ModuleILPath', 'i8[]', b'/a/b.dll')
@@ -267,7 +269,7 @@ def odd_emissions():
     yield packed('MethodDetails', lambda blob: (('length', 'u32', len(blob)),))
     yield packed('MethodILToNativeMap', lambda blob: (
         ('length', 'u32', len(blob)), ('__data__', 'i8[]', blob), ('More', 'u32', 1)))
-    # And a right one last.
+    # A valid event last.
     yield emit(RUNTIME, 'MethodILToNativeMap_V1')
 
 

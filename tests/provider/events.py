@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the test provider emits, and what must come out: the single source of both.
+"""The emissions of the test provider, and the expected results: the single source of both.
 
-The layouts are the manifest's (ClrEtwAll.man) and are written down here on their own: nothing is
-taken from the event table of src/event, which they test. An event with at most nine fields and no
-array is plain, one CTF field for each; any other is packed into one blob, as by the generator of
-the runtime's LTTng provider (genLttngProvider.py). The values are made from the names, so that all
-of them are known, all differ, and every bit of every width is used by some.
+The layouts are from the manifest (ClrEtwAll.man), and are independent of the event table of
+src/event, which they test. An event with at most nine fields and no array is plain, one CTF field
+for each; any other event is packed into one blob, as by the generator of the runtime's LTTng
+provider (genLttngProvider.py). The values are derived from the names: all are known, all differ,
+and every bit of every width is used.
 """
 
 import hashlib
@@ -197,13 +197,13 @@ LAYOUTS = {
     },
 }
 
-# Events of the runtime's providers that have no row: to be counted and named.
+# Events of the runtime's providers without a row: they are counted and named.
 UNREAD = {
     RUNTIME: {
         'GCTriggered_V1': f'Reason:u32 {CLR}',
         # See LATER.
         'ModuleLoad_V3': f'{MODULE_2} Tail:u64',
-        # Names that begin or end as those of events that are read.
+        # Names whose begin or end is that of a supported event.
         'MethodLoadVerbose_V3': f'{VERBOSE_2} Tail:u64',
         'MethodLoad_V10': METHOD_1,
         'ModuleDCEnd_V2': MODULE_2,
@@ -214,14 +214,14 @@ UNREAD = {
     },
 }
 
-# The event of UNREAD -> the earlier version, as which it is read. What it has more is its last field.
+# An event of UNREAD -> the earlier version that replaces it. Its last field is the additional one.
 LATER = {
     f'{RUNTIME}:ModuleLoad_V3': 'ModuleLoad_V2',
     f'{RUNTIME}:MethodLoadVerbose_V3': 'MethodLoadVerbose_V2',
     f'{RUNDOWN}:ModuleDCEnd_V3': 'ModuleDCEnd_V2',
 }
 
-# An event of no .NET provider, with the name and layout of one that is read.
+# An event of a provider other than .NET's, with the name and layout of a supported event.
 FOREIGN = {OTHER: {'MethodLoad_V1': METHOD_1}}
 
 
@@ -254,24 +254,24 @@ UNREAD_EVENTS = events_of(UNREAD)
 FOREIGN_EVENTS = events_of(FOREIGN)
 ALL_EVENTS = {**READ_EVENTS, **UNREAD_EVENTS, **FOREIGN_EVENTS}
 
-# What becomes of an emission in the dump.
+# Results of an emission in the dump.
 RECORD = 'record'  # a line
 ERROR = 'error'  # no line; counted as not decoded
 SKIPPED = 'skipped'  # no line; counted as not read
 AS_EARLIER = 'as earlier'  # a line, by an earlier version; counted as not read
-IGNORED = 'ignored'  # no line, no word
+IGNORED = 'ignored'  # no line, no message
 
 
 @dataclass
 class Emission:
-    """One call of a tracepoint, and what must become of it."""
+    """One call of a tracepoint, and its expected result."""
     event: Event
     values: dict
     outcome: str = RECORD
-    # Packed only: what is emitted in place of the right bytes and their number.
+    # Only packed events: bytes and length in the place of the right ones.
     blob: bytes = None
     length: int = None
-    # CTF fields (name, CTF type, value) in place of those that the event has.
+    # CTF fields (name, CTF type, value) in the place of the event's.
     ctf: tuple = None
 
     def __post_init__(self):
@@ -291,7 +291,7 @@ class Emission:
 
 
 def plain_ctf(event, values):
-    """Strings travel as UTF-8; surrogateescape gives bytes that are none."""
+    """Strings are UTF-8; surrogateescape gives bytes that are not UTF-8."""
     return tuple((name, 'string', values[name].encode('utf-8', 'surrogateescape'))
                  if kind in ('w', 'a') else (name, kind, values[name])
                  for name, kind in event.fields)
@@ -306,7 +306,7 @@ def type_packed(row):
 
 
 def value_packed(kind, value):
-    """None is the NULL string of the runtime's helper events: not one byte."""
+    """None is the NULL string of the runtime's helper events, which takes no bytes."""
     if kind in INTEGERS:
         return struct.pack(INTEGERS[kind], value)
     if kind in ELEMENTS:
@@ -327,7 +327,7 @@ def blob_of(event, values):
 
 
 def value_shown(kind, value):
-    """The JSON value that the dump must show for it."""
+    """Returns the JSON value that the dump must show."""
     if kind == 'u64':
         return hex(value)
     if kind == 'u64[]':
@@ -339,8 +339,8 @@ def value_shown(kind, value):
     if kind == 'bool':
         return value != 0
     if kind in ('w', 'a'):
-        # U+FFFD for each unpaired surrogate, and for each byte that is not UTF-8: surrogateescape
-        # makes that one too.
+        # U+FFFD stands for each unpaired surrogate, and for each byte that is not UTF-8, which
+        # surrogateescape turns into a surrogate, too.
         return (value or '').encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
     return value
 
@@ -358,7 +358,7 @@ def type_make(event, i):
 
 
 def value_make(event, name, kind, n_elements):
-    """A value of its own for each field of each event."""
+    """Returns a value that is unique to the field of the event."""
     bits = digest(event.provider, event.name, name)
     if name in COUNTS:
         return n_elements
@@ -366,7 +366,7 @@ def value_make(event, name, kind, n_elements):
         return bits[0] & 1
     if kind in INTEGERS:
         value = struct.unpack_from(INTEGERS[kind], bits)[0]
-        # A helper's event is another case.
+        # Helper events are a case of their own.
         return value & ~FLAG_JIT_HELPER if name == 'MethodFlags' else value
     if kind == 'types[]':
         return [type_make(event, i) for i in range(n_elements)]

@@ -69,12 +69,12 @@ int main(void)
 
 
 def c_bytes(data):
-    """Octal escapes end after three digits, whatever follows."""
+    """Octal escapes have at most three digits, whatever follows."""
     return '"' + ''.join(f'\\{byte:03o}' for byte in data) + '"'
 
 
 class Data:
-    """The blobs as C arrays; one that is the beginning of another shares its array."""
+    """The blobs as C arrays; a blob that is a prefix of another shares its array."""
 
     def __init__(self):
         self.arrays = []
@@ -108,7 +108,7 @@ def call(emission, data):
 
 
 def event_classes(emissions):
-    """(provider, name) -> ((field, CTF type), ...)"""
+    """Returns (provider, name) -> ((field, CTF type), ...)."""
     classes = {}
     for emission in emissions:
         key = emission.event.provider, emission.event.name

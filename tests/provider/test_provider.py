@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The dump of events with known values: every field of every event and version that is read,
-recorded by the real session daemon from programs that emit them in the runtime's encodings.
+"""The dump of events with known values: every field of every supported event and version, recorded
+by the real session daemon from programs that emit them in the runtime's encodings.
 
 test_provider.py PLUGIN_DIR EMIT_MAIN EMIT_ODD
 """
@@ -27,9 +27,10 @@ import recorded  # pylint: disable=wrong-import-position
 TIMEOUT = 120
 CANNOT_RECORD = 77
 KEYS = {'event', 'provider', 'time', 'pid_ns', 'pid', 'tid', 'fields'}
-# babeltrace2's Python takes its time for each byte; the dump is compared for the long ones too.
+# Limit of the bytes that babeltrace2's Python, which is slow, compares; the dump is compared for
+# longer blobs, too.
 LONG_BLOB = 1000
-# Other ways to record: buffers, contexts.
+# Other recordings: buffers, contexts.
 VARIANTS = (
     ('pid',),
     ('pid', 'vpid', 'vtid', 'pid_ns'),
@@ -41,7 +42,7 @@ NOT_DECODED = re.compile(r'(\S+): (\d+) of (\d+) events not decoded')
 
 
 class Recording:
-    """A trace of programs (of cases.PROGRAMS), and what was emitted into it."""
+    """A trace of programs (from cases.PROGRAMS), and the emissions into it."""
 
     def __init__(self, directory, emitters, *options):
         self.programs = list(emitters)
@@ -70,7 +71,7 @@ class Recording:
 
 
 def dump(plugin_dir, trace):
-    """(exit code, lines, stderr)"""
+    """Returns (exit code, lines, stderr)."""
     output = trace.parent / 'dump.jsonl'
     done = subprocess.run(
         ['babeltrace2', f'--plugin-path={plugin_dir}', trace, '-c', 'sink.clrsym.dump',
@@ -81,7 +82,7 @@ def dump(plugin_dir, trace):
 
 
 def parse(line):
-    """A JSON object in which no key comes twice and no number is a NaN."""
+    """Parses a JSON object; refuses repeated keys and NaN."""
     def pairs(items):
         keys = [key for key, _ in items]
         if len(set(keys)) != len(keys):
@@ -95,7 +96,7 @@ def parse(line):
 
 
 def same(got, want):
-    """Equality with the JSON type: 1 is neither 1.0 nor true."""
+    """Compares values and JSON types: 1 is neither 1.0 nor true."""
     if type(got) is not type(want):
         return False
     if isinstance(got, dict):
@@ -121,14 +122,15 @@ def ctf_value(kind, got):
 
 
 def is_as_emitted(event, emission):
-    """Does the recording have what the program emitted? Strings must be UTF-8 for python3-bt2."""
+    """Returns whether the recorded event has the emitted values. Strings must be UTF-8 for
+    python3-bt2."""
     if event.name != emission.event.full_name:
         return False
     payload = event.payload_field
     for name, kind, value in emission.ctf:
         if kind == 'string':
             if not value or not value.isascii():
-                continue  # bt2 keeps older text in an empty one
+                continue  # bt2 keeps older text in an empty string
         elif kind.endswith('[]') and len(value) > LONG_BLOB:
             if len(payload[name]) != len(value):
                 return False
@@ -139,7 +141,8 @@ def is_as_emitted(event, emission):
 
 
 def check_recording(tap, recording):
-    """By babeltrace2's own reader, so that a fault of the provider is not taken for the dump's."""
+    """Checks the recording with babeltrace2's own reader, so that a fault of the provider does
+    not count as the dump's."""
     wrong, n = [], 0
     for message in bt2.TraceCollectionMessageIterator(str(recording.trace)):
         if isinstance(message, (bt2._DiscardedEventsMessageConst,  # pylint: disable=W0212
@@ -163,7 +166,7 @@ def expected_head(recording, pid, emission, contexts):
 
 
 def check_lines(tap, recording, lines, contexts, label):
-    """Each line against the emission it is of; one result for each event class."""
+    """Compares each line with its emission; one result for each event class."""
     tap.check(lines.pop() == b'' and all(lines), f'{label}the dump ends with a whole line')
     records = [parse(line) for line in lines]
     wanted = recording.with_outcome(events.RECORD, events.AS_EARLIER)
@@ -207,7 +210,7 @@ def check_lines(tap, recording, lines, contexts, label):
 
 
 def check_stderr(tap, recording, stderr):
-    """Errors are counted by name; an event without a row is counted and named once."""
+    """Errors are counted by name; an event without a row is counted, and named once."""
     errors, totals = collections.Counter(), {}
     for name, n, total in NOT_DECODED.findall(stderr):
         errors[name] += int(n)
