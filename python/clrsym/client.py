@@ -12,7 +12,7 @@ from .errors import CallError, ProtocolError, TimedOut
 from .types import Answer, Body, Event, Process, Query, answer_of, event_of, listed_body_of, process_of
 
 Row = TypeVar('Row')
-# Queries of one call, as the daemon promises.
+# Maximum number of queries in one call; the daemon promises this limit.
 BATCH = 4096
 # Seconds.
 TIMEOUT = 30.0
@@ -39,10 +39,10 @@ def query_parameters(query: Query) -> dict[str, object]:
 
 
 class Watch:
-    """What happens to the code of processes, as it happens: an iterator of events that ends with the daemon.
+    """Iterates over loads and unloads of code while they happen; ends when the daemon ends.
 
-    The first events are an EventKind.EPOCH for each process that is watched. Iteration waits for ever while
-    nothing happens; next_event() has a timeout. Must be closed, or used with `with`.
+    The first events are an EventKind.EPOCH for each watched process. Iteration waits without limit
+    while nothing happens; next_event() has a timeout. A Watch must be closed, or used with `with`.
     """
 
     def __init__(self, connection: Connection, parameters: dict[str, object], timeout: float | None) -> None:
@@ -63,7 +63,8 @@ class Watch:
         self._events.extend(map(event_of, parameters_of(reply).rows('events')))
 
     def next_event(self, timeout: float | None = None) -> Event | None:
-        """The next event, None if nothing happens for TIMEOUT seconds (None: waits for ever).
+        """Returns the next event; None if nothing happens for TIMEOUT seconds (TIMEOUT None: no
+        limit).
 
         Raises ConnectionFailed when the daemon ends, and TimedOut if it stops within a reply.
         """
@@ -101,16 +102,18 @@ class Watch:
 
 
 class Client:
-    """A connection to a daemon. Must be closed, or used with `with`. For one thread at a time."""
+    """A connection to a daemon. A Client must be closed, or used with `with`; one thread may use
+    it at a time."""
 
     def __init__(self, path: str | None = None, timeout: float | None = TIMEOUT) -> None:
-        """PATH of the query socket; None: where clrsym(1) looks. TIMEOUT of a call in seconds; None: none."""
+        """PATH: the query socket; None: the socket that clrsym(1) finds. TIMEOUT of a call in
+        seconds; None: no limit."""
         self._path, self._timeout = path or socket_path(), timeout
         self._connection = Connection(self._path, timeout)
 
     def _rows(self, method: str, parameters: dict[str, object], name: str, row_of: Callable[[object], Row],
               wait: float = 0.0) -> list[Row]:
-        """The rows NAME of all replies to a call."""
+        """Returns the rows in the array NAME of all replies to a call."""
         deadline = Deadline(None if self._timeout is None else self._timeout + wait)
         try:
             self._connection.call(method, parameters, deadline, more=True)
@@ -122,9 +125,9 @@ class Client:
             raise
 
     def ask(self, queries: Iterable[Query], wait: float = 0.0) -> list[Answer]:
-        """An answer for each query, in order.
+        """Returns an answer for each query, in order.
 
-        WAIT: seconds for which an answer may be held back, for events that have not arrived yet.
+        WAIT: seconds for which the daemon may wait for events that have not arrived yet.
         """
         asked = [query_parameters(query) for query in queries]
         answers: list[Answer] = []
@@ -139,21 +142,24 @@ class Client:
 
     def resolve(self, pid: int, addresses: Sequence[int], *, time: int | str | None = None,
                 pid_ns: int | None = None, wait: float = 0.0) -> list[Answer]:
-        """What was at each of the addresses of a process, at TIME; see Query and ask()."""
+        """Returns an answer for each of the addresses of a process, at TIME; see Query and
+        ask()."""
         return self.ask((Query(pid, address, time, pid_ns) for address in addresses), wait)
 
     def methods(self, pid: int | None = None, *, pid_ns: int | None = None, unloaded: bool = False,
                 time: int | str | None = None) -> list[Body]:
-        """The native code bodies of a process, or of all: those that live now, or lived at TIME, or all (UNLOADED)."""
+        """Returns the native code bodies of a process, or of all processes: living bodies,
+        bodies that lived at TIME, or all bodies (UNLOADED)."""
         parameters = process_parameters(pid, pid_ns) | {'all': unloaded, 'time': time_parameter(time)}
         return self._rows('ListMethods', parameters, 'methods', listed_body_of)
 
     def processes(self, pid: int | None = None, *, pid_ns: int | None = None) -> list[Process]:
-        """The processes that the daemon knows and that the user may see."""
+        """Returns the processes that the daemon knows and that the user may see."""
         return self._rows('ListProcesses', process_parameters(pid, pid_ns), 'processes', process_of)
 
     def watch(self, pid: int | None = None, *, pid_ns: int | None = None) -> Watch:
-        """Loads and unloads of a process, or of all, from now on; by a connection of its own."""
+        """Watches loads and unloads of a process, or of all processes, from now on; over a
+        connection of its own."""
         parameters = process_parameters(pid, pid_ns)
         return Watch(Connection(self._path, self._timeout), parameters, self._timeout)
 
@@ -169,5 +175,5 @@ class Client:
 
 
 def connect(path: str | None = None, timeout: float | None = TIMEOUT) -> Client:
-    """A client of the daemon at PATH, or where clrsym(1) looks for one; see Client."""
+    """Connects to the daemon at PATH, or at the socket that clrsym(1) finds. Returns a Client."""
     return Client(path, timeout)

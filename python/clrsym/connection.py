@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A connection to the query socket: calls out, replies in, with bounds for bytes and time."""
+"""A connection to the query socket: calls and replies, with limits of bytes and time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .members import Members, shown
 
 INTERFACE = 'org.clrsym.Symbolizer'
 SYSTEM_SOCKET = '/run/clrsym/query'
-# Bytes of one reply, as the daemon promises, and of all replies to one call.
+# Bytes: limit of one reply, which the daemon promises, and of all replies to one call.
 MOST_REPLY, MOST_REPLIES = 16 << 20, 1 << 30
-# Room above the daemon's promise, which does not count the members around a list.
+# Bytes: reserve above the daemon's limit, which does not count the members around a list.
 AROUND = 1 << 16
 READ = 1 << 18
 
 
 def socket_path() -> str:
-    """Where the daemon is if the user does not say: $CLRSYM_SOCKET, the user's own daemon, the system's."""
+    """Returns the default socket: $CLRSYM_SOCKET, the user's own daemon, the system's daemon."""
     given = os.environ.get('CLRSYM_SOCKET')
     if given:
         return given
@@ -39,14 +39,14 @@ def socket_path() -> str:
 
 
 class Deadline:
-    """A moment at which a call gives up; SECONDS None: never."""
+    """The time at which a call gives up. SECONDS None: never."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.at = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float | None:
-        """Seconds, None: no limit. Raises TimedOut if there are none."""
+        """Returns the remaining seconds; None: no limit. Raises TimedOut at the deadline."""
         if self.at is None:
             return None
         left = self.at - time.monotonic()
@@ -73,7 +73,8 @@ def parameters_of(reply: Members) -> Members:
 
 
 class Connection:
-    """One connection. After an error other than CallError it is no more of use, because it can be within a reply."""
+    """One connection. After an error other than CallError the connection is unusable, because it
+    can be within a reply."""
 
     def __init__(self, path: str, timeout: float | None) -> None:
         self.path = path
@@ -117,7 +118,7 @@ class Connection:
         self.input += data
 
     def receive(self, deadline: Deadline) -> tuple[Members, int]:
-        """(the next reply, its size). Its bytes come in pieces of any size."""
+        """Returns (the next reply, its size). The reply arrives in pieces of any size."""
         searched = 0
         while (end := self.input.find(b'\0', searched)) < 0:
             searched = len(self.input)
@@ -136,7 +137,7 @@ class Connection:
         self.send({'method': f'{INTERFACE}.{method}', 'parameters': parameters, 'more': more}, deadline)
 
     def replies(self, deadline: Deadline) -> Iterator[Members]:
-        """The parameters of each reply to the call."""
+        """Yields the parameters of each reply to the call."""
         size, is_last = 0, False
         while not is_last:
             reply, n = self.receive(deadline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 class ClrsymError(Exception):
-    """What all errors of this package are."""
+    """The base class of all errors of this package."""
 
 
 class ConnectionFailed(ClrsymError):
@@ -17,7 +17,7 @@ class TimedOut(ClrsymError):
 
 
 class ProtocolError(ClrsymError):
-    """The reply is not what clrsym-protocol(7) describes. The connection is closed."""
+    """The reply violates clrsym-protocol(7). The connection is closed."""
 
 
 class CallError(ClrsymError):

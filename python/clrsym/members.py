@@ -10,7 +10,7 @@ from typing import Any
 from .errors import ProtocolError
 
 NS = 10**9
-# Of addresses, ids and epochs; of times in ns; of all other numbers.
+# Limits of addresses, ids and epochs; of times in ns; and of all other numbers.
 MOST_UNSIGNED, MOST_TIME, MOST_NUMBER = 2**64 - 1, 2**64 - 1, 2**63 - 1
 HEX = re.compile(r'0x[0-9a-f]{1,16}', re.ASCII)
 TIME = re.compile(r'(\d{1,11})\.(\d{9})', re.ASCII)
@@ -18,16 +18,17 @@ MOST_SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """A value of a reply, for a message."""
+    """Returns the text of a reply's value for an error message."""
     text = ascii(value)
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + '...'
 
 
 class Members:
-    """The members of one object. A method that ends in `_or_none` takes null and a missing member for None."""
+    """The members of one object. Methods whose names end in `_or_none` return None for null and
+    for a missing member."""
 
     def __init__(self, value: object, what: str) -> None:
-        """WHAT the object is, for messages."""
+        """WHAT: the name of the object in error messages."""
         if not isinstance(value, dict):
             raise ProtocolError(f'the daemon sent {shown(value)} as {what}: an object is expected')
         self.values: dict[str, Any] = value
@@ -72,7 +73,7 @@ class Members:
         return self.hexadecimal(name) if self.has(name) else None
 
     def time(self, name: str) -> int:
-        """ns of CLOCK_MONOTONIC."""
+        """Returns ns of CLOCK_MONOTONIC."""
         value = self.values.get(name)
         match = TIME.fullmatch(value) if isinstance(value, str) else None
         time = int(match[1]) * NS + int(match[2]) if match else -1
@@ -84,13 +85,13 @@ class Members:
         return self.time(name) if self.has(name) else None
 
     def scaled_or_none(self, name: str, scale: int) -> int | None:
-        """A number with decimals, times SCALE."""
+        """Returns a number with decimals, times SCALE."""
         if not self.has(name):
             return None
         value = self.values[name]
         is_number = isinstance(value, (int, decimal.Decimal)) and not isinstance(value, bool)
         most = MOST_NUMBER // scale
-        # No arithmetic before that: the exponent may be anything.
+        # Compare first: arithmetic could take very long, because the exponent may have any size.
         if not is_number or not -most <= value <= most:
             raise self.wrong(name, 'a number')
         return int(value * scale)
@@ -108,6 +109,6 @@ class Members:
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Empty if it is null."""
+        """Returns an empty tuple for null."""
         values = self.rows(name) if self.has(name) else []
         return tuple(Members({name: value}, self.what).text(name) for value in values)

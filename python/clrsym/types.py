@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a daemon answers. clrsym-protocol(7) and clrsym-answers(7) describe each member.
+"""The answers of a daemon. clrsym-protocol(7) and clrsym-answers(7) describe each member.
 
-Times are ns of CLOCK_MONOTONIC, addresses and ids are numbers. What is not known is None.
+Times are ns of CLOCK_MONOTONIC; addresses and ids are numbers. Unknown values are None.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Kind = TypeVar('Kind', bound=enum.Enum)
 
 
 class Status(enum.Enum):
-    """What was at the address at the time."""
+    """The result for the address at the time."""
 
     OK = 'ok'
     NO_PROCESS = 'no-process'
@@ -41,7 +41,7 @@ class Confidence(enum.Enum):
 
 
 class EventKind(enum.Enum):
-    """What Watch reports. After RESYNC a client forgets all answers that it has kept."""
+    """The kind of a Watch event. After RESYNC a client must drop all cached answers."""
 
     LOAD = 'load'
     UNLOAD = 'unload'
@@ -123,10 +123,11 @@ class Inlined:
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """A native code body with its life. OFFSET and all IL members are of the address in the query, else None.
+    """A native code body with its life. OFFSET and all IL members belong to the address in the
+    query; without a query they are None.
 
-    size: bytes; None: only START is known. unloaded: None while the body lives. jit_ns: the time that its
-    compilation took. pid, pid_ns, generation: in lists and events only.
+    size: bytes; None: only START is known. unloaded: None while the body lives. jit_ns: the
+    duration of its compilation. pid, pid_ns, generation: only in lists and events.
     """
 
     symbol: str
@@ -162,9 +163,10 @@ class ProcessId:
 class Answer:
     """The answer to one query.
 
-    body: with Status.OK. nearest: the body that was there before or is there later; distance_ns: from the time of
-    the query to its life, negative if its life was over. candidates: with Status.AMBIGUOUS, the first 16 of
-    N_CANDIDATES. reason: with Status.INVALID. epoch: see WHAT MAY BE KEPT in clrsym-protocol(7).
+    body: with Status.OK. nearest: the body that was there before or is there later; distance_ns:
+    from the time of the query to the life of that body, negative if the life was over. candidates:
+    with Status.AMBIGUOUS, the first 16 of N_CANDIDATES. reason: with Status.INVALID. epoch: see
+    WHAT MAY BE KEPT in clrsym-protocol(7).
     """
 
     address: int | None
@@ -184,7 +186,7 @@ class Answer:
 
     @property
     def symbol(self) -> str | None:
-        """The name for people, if there is one and it is certain which."""
+        """The name for people; None if there is no name or no certain name."""
         return self.body.symbol if self.body else None
 
 
@@ -214,7 +216,8 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """What Watch reports. All members but KIND are None with EventKind.RESYNC; BODY is of loads and unloads."""
+    """An event of Watch. With EventKind.RESYNC all members except KIND are None; BODY is only
+    set for loads and unloads."""
 
     kind: EventKind
     pid: int | None
