@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Managed frames for gdb: `source clrsym.py`, then `bt`. See clrsym-gdb(7).
 
-`clrsym stack` walks the stacks: of a process with the registers that gdb has of its threads, of a core file with those in
-the file. What it finds is what gdb gets: the unwinder has the callers of managed frames from there, the frame filter
-their names. Native frames are gdb's own. The two meet where both have the same program counter and stack pointer; where
-they do not, nothing is guessed.
+`clrsym stack` walks the stacks: the stacks of a process from gdb's registers of its threads, the
+stacks of a core file from the registers in the file. gdb gets the result: the unwinder the callers
+of managed frames, the frame filter their names. Native frames are gdb's own. A frame of both walks
+is the same if its program counter and stack pointer are equal; otherwise the extension guesses
+nothing.
 """
 
 import collections
@@ -26,37 +27,40 @@ import gdb.unwinder
 HERE = pathlib.Path((lambda: None).__code__.co_filename).resolve().parent
 MACHINES = 'i386:x86-64', 'i386:x86-64:intel'
 REGISTERS = ('rax', 'rbx', 'rcx', 'rdx', 'rsi', 'rdi', 'rbp', 'rsp', 'rip', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'r15')
-# Without these there is no frame; with these alone the others are not believed.
+# Registers that a walk needs. After a walk from fewer than all registers, gdb gets only these of
+# the caller.
 NEEDED = 'rip', 'rsp', 'rbp'
-# The order in struct user_regs_struct of sys/user.h; None: not wanted.
+# The order of struct user_regs_struct in sys/user.h; None: unused.
 KERNEL_REGISTERS = ('r15', 'r14', 'r13', 'r12', 'rbp', 'rbx', 'r11', 'r10', 'r9', 'r8', 'rax', 'rcx', 'rdx', 'rsi', 'rdi', None,
                     'rip', None, None, 'rsp', None, None, None, None, None, None, None)
 PTRACE_GETREGS = 12
-# At a stop: so many stacks are asked for, and so many of these may fail for want of time.
+# At one stop: maximum number of stacks to ask for, and of timeouts.
 MAX_QUESTIONS, MAX_TIMEOUTS = 256, 2
-# Files of memory: of a process with a runtime; that have native code only; that have managed code.
+# Mapped files: of a process with a runtime; with only native code; with managed code.
 RUNTIME = re.compile(r'/libcoreclr\.so$|/memfd:doublemapper', re.MULTILINE)
 NATIVE = re.compile(r'\[|.*\.so(\.[^/]*)?( \(deleted\))?$')
 MANAGED = re.compile(r'/memfd:doublemapper|.*\.(dll|exe)( \(deleted\))?$', re.IGNORECASE)
-# A line of /proc/PID/maps, of executable memory; and one of `info proc mappings`, which lacks memory of no file.
+# A line of /proc/PID/maps about executable memory; and a line of `info proc mappings`, which lacks
+# memory without a file.
 MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) ..x. \S+ \S+ \d+ *(.*)')
 CORE_MAPPING = re.compile(r'\s*0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x\S+\s+0x\S+\s+(?:[-rwxps]{4}\s+)?(/.*)')
-# A line of a stack that is no frame.
+# A line of a stack that is not a frame.
 MARK = re.compile(r'\[.*\]$')
 CORE = re.compile(r"core dump file:\s+[`'](.+)', file type ")
 # The line of the current inferior in `info connections`.
 CONNECTION = re.compile(r'^\* +\d+ +(\S+)', re.MULTILINE)
 NOT_MANAGED = 'native', 'kernel'
 
-# What a stack has of a frame. CALLER: registers by name; None: there is none, or it is not known. NOTE: text about the
-# callers, or None. IS_LAST: the walk ended there. IS_PARTIAL: the registers that the walk began with were not all known.
+# A frame of a stack. CALLER: registers by name; None: no caller, or unknown. NOTE: text about the
+# callers, or None. IS_LAST: the walk ended at this frame. IS_PARTIAL: the walk began without some
+# of the registers.
 Frame = collections.namedtuple('Frame', 'name kind start file line is_certain caller note is_last is_partial')
 UNKNOWN = Frame(None, 'unknown', 0, None, None, True, None, None, False, False)
 FrameId = collections.namedtuple('FrameId', 'sp pc')
 
 
 class Trouble(Exception):
-    """Why there are no names."""
+    """The reason for missing names."""
 
 
 class Setting(gdb.Parameter):
@@ -76,7 +80,7 @@ class Setting(gdb.Parameter):
 
 
 def program():
-    """The clrsym of the setting, of the same installation, or of the path."""
+    """Returns the path of clrsym: from the setting, from the same installation, or from PATH."""
     beside = HERE.parents[2] / 'bin/clrsym'
     found = PROGRAM.value or (str(beside) if os.access(beside, os.X_OK) else shutil.which('clrsym'))
     if not found:
@@ -85,7 +89,7 @@ def program():
 
 
 def core_path():
-    """That of the core file that gdb reads."""
+    """Returns the path of the core file that gdb reads."""
     found = CORE.search(gdb.execute('info target', to_string=True))
     if not found:
         raise Trouble('gdb does not say where the core file is')
@@ -93,7 +97,7 @@ def core_path():
 
 
 def kernel_registers(tid):
-    """Those of a thread that this gdb has stopped; None: the kernel does not give them."""
+    """Returns the registers of a thread that this gdb has stopped; None: the kernel refuses."""
     words = (ctypes.c_ulong * len(KERNEL_REGISTERS))()
     ptrace = ctypes.CDLL(None).ptrace
     ptrace.argtypes, ptrace.restype = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p), ctypes.c_long
@@ -103,7 +107,7 @@ def kernel_registers(tid):
 
 
 def all_threads(inferior):
-    """As `clrsym stack --debugger` reads them."""
+    """Returns the threads in the format of `clrsym stack --debugger`."""
     threads = []
     for thread in inferior.threads():
         registers = kernel_registers(thread.ptid[1])
@@ -113,7 +117,7 @@ def all_threads(inferior):
 
 
 def pending_registers(pending):
-    """The registers of a frame, as far as they are known."""
+    """Returns the known registers of a frame."""
     found = {}
     for name in REGISTERS:
         try:
@@ -126,7 +130,7 @@ def pending_registers(pending):
 
 
 class Walks:
-    """The stacks as of the present stop."""
+    """The stacks at the current stop."""
 
     def __init__(self):
         self.messages = []
@@ -134,19 +138,20 @@ class Walks:
         self.n_questions = self.n_timeouts = 0
 
     def forget(self, *_):
-        """The program goes on, or was changed."""
+        """Drops all stacks, because the program has run or was changed."""
         self.frames, self.failed, self.mappings = {}, set(), None
         self.n_questions = self.n_timeouts = 0
 
     def tell(self, text):
-        """Each message comes once."""
+        """Prints each message once."""
         if text not in self.messages:
             self.messages.append(text)
             gdb.write(f'clrsym: {text}\n', gdb.STDERR)
 
     def kind(self):
-        """'native' or 'core': what the inferior is."""
-        # Inferior.connection would do, but gdb 13 aborts at its end if a program has used that.
+        """Returns the kind of the inferior: 'native' or 'core'."""
+        # Inferior.connection has the same value, but gdb 13 aborts at its exit if a program has
+        # used that attribute.
         current = CONNECTION.search(gdb.execute('info connections', to_string=True))
         kind = current[1] if current else 'none'
         if kind not in ('native', 'core'):
@@ -154,26 +159,26 @@ class Walks:
         return kind
 
     def read_mappings(self, kind):
-        """(begin, end) of the memory that may have managed code."""
+        """Reads the (begin, end) of memory that may have managed code."""
         if kind == 'core':
             maps, pattern = gdb.execute('info proc mappings', to_string=True), CORE_MAPPING
         else:
             maps = pathlib.Path(f'/proc/{gdb.selected_inferior().pid}/maps').read_text(encoding='utf-8', errors='replace')
             pattern = MAPPING
         rows = [row for row in map(pattern.match, maps.splitlines()) if row]
-        # gdb does not read the list of files that createdump writes.
+        # gdb does not read the list of files in createdump's core files.
         self.has_runtime = RUNTIME.search(maps) or any(RUNTIME.search(objfile.filename or '') for objfile in gdb.objfiles())
         return [(int(row[1], 16), int(row[2], 16)) for row in rows
                 if (MANAGED.match(row[3]) if kind == 'core' else not NATIVE.match(row[3]))]
 
     def may_be_managed(self, kind, pc):
-        """Is there such memory, in a process with a runtime?"""
+        """Returns whether PC is in such memory, in a process with a runtime."""
         if self.mappings is None:
             self.mappings = self.read_mappings(kind)
         return self.has_runtime and any(begin <= pc < end for begin, end in self.mappings)
 
     def run(self, target, *options, text=None):
-        """The threads that clrsym prints."""
+        """Runs `clrsym stack`. Returns the threads in its output."""
         command = [program(), 'stack', str(target), '--json', '--registers', '--lines', *options, *shlex.split(OPTIONS.value or '')]
         if self.n_questions == MAX_QUESTIONS or self.n_timeouts == MAX_TIMEOUTS:
             raise Trouble('clrsym was asked too often, or takes too long: it is not asked again at this stop')
@@ -186,7 +191,8 @@ class Walks:
             raise Trouble(f'clrsym has not answered within {TIMEOUT.value} s (set clrsym timeout SECONDS)') from None
         except OSError as error:
             raise Trouble(f'{command[0]} cannot be run: {error.strerror}') from None
-        # A stack that is longer than its copy is read in parts.
+        # The extension reads a stack that is longer than its copy in parts, so this message is not
+        # printed.
         for line in (line for line in done.stderr.splitlines() if 'stacks are longer' not in line):
             self.tell(line.removeprefix('clrsym: '))
         if not done.stdout:
@@ -197,7 +203,8 @@ class Walks:
             raise Trouble(f'{command[0]} has printed no JSON: is it of this version of clrsym?') from None
 
     def take(self, threads, is_partial=False):
-        """Frames that are known already keep what they have: they were nearer to the leaf then."""
+        """Stores the frames of THREADS. Known frames stay as they are, because they were nearer
+        to the leaf."""
         for thread in threads:
             rows = [(row, {name: int(text, 16) for name, text in (row['registers'] or {}).items()}) for row in thread['frames']]
             for i, (row, registers) in enumerate(rows):
@@ -211,7 +218,8 @@ class Walks:
                     caller, marks[0][1:-1] if marks else None, len(after) == len(marks) and not caller, is_partial))
 
     def ask_all(self, kind):
-        """All threads at once: those of a core file; those of a process, as far as this gdb itself has stopped them."""
+        """Asks for all threads at once: the threads of a core file, or the threads of a process
+        that this gdb itself has stopped."""
         inferior = gdb.selected_inferior()
         if kind == 'core':
             self.take(self.run(core_path()))
@@ -219,13 +227,13 @@ class Walks:
             self.ask(inferior.pid, threads)
 
     def ask(self, pid, threads, is_partial=False):
-        """The stacks from these registers on."""
+        """Asks for the stacks that begin with these registers."""
         for thread in threads:
             thread['registers'] = {name: hex(value) for name, value in thread['registers'].items()}
         self.take(self.run(pid, '--debugger', text=json.dumps(threads)), is_partial)
 
     def ask_one(self, pending, key):
-        """The stack from that frame on."""
+        """Asks for the stack that begins with the frame."""
         registers = pending_registers(pending)
         if any(name not in registers for name in NEEDED):
             raise Trouble('a register of a managed frame is not known')
@@ -235,12 +243,14 @@ class Walks:
         found = self.frames.get(key)
         if known and found:
             self.frames[key] = known._replace(caller=found.caller, note=found.note, is_last=found.is_last, is_partial=found.is_partial)
-        # The call was the last instruction of its method: what is there is another one.
+        # The call was the last instruction of its method, so the return address belongs to another
+        # method.
         if pending.level() and not known and found and found.start == key[0]:
             self.frames[key] = found._replace(name=None, caller=None, note='the method that was called never returns')
 
     def learn(self, kind, pending, key):
-        """All stacks, then the one of that frame: the copy of a stack may end before the stack does."""
+        """Asks for all stacks, then for the stack of the frame, because a stack can be longer
+        than its copy."""
         if 'all' not in self.failed:
             self.failed.add('all')
             self.ask_all(kind)
@@ -250,7 +260,8 @@ class Walks:
             self.ask_one(pending, key)
 
     def find(self, pending, key):
-        """The managed frame of a pending frame; None: it is native code. Without a caller, nothing is known of it."""
+        """Returns the managed frame of a pending frame; None: native code. A managed frame
+        without a caller ends the walk."""
         kind = self.kind()
         is_likely = self.may_be_managed(kind, key[0])
         if not is_likely and not (kind == 'core' and self.has_runtime):
@@ -270,7 +281,7 @@ class Walks:
 
 
 class ManagedUnwinder(gdb.unwinder.Unwinder):
-    """The callers of managed frames."""
+    """Gives gdb the callers of managed frames."""
 
     def __init__(self):
         super().__init__('clrsym')
@@ -289,12 +300,12 @@ class ManagedUnwinder(gdb.unwinder.Unwinder):
         return None
 
     def unwind(self, pending):
-        """None: gdb has to find the caller."""
+        """Returns the caller; None: gdb must find the caller."""
         pc, sp = (int(pending.read_register(name)) for name in ('rip', 'rsp'))
         frame = WALKS.find(pending, (pc, sp))
         if not frame:
             return None
-        # gdb takes a frame with the program counter 0 as the end of the stack.
+        # For gdb, a frame with the program counter 0 ends the stack.
         caller = frame.caller or {'rip': 0, 'rsp': sp}
         if frame.is_partial:
             caller = {name: caller[name] for name in NEEDED if name in caller}
@@ -305,14 +316,14 @@ class ManagedUnwinder(gdb.unwinder.Unwinder):
 
 
 class NamelessFrame(gdb.FrameDecorator.FrameDecorator):
-    """Native code without a name: with a frame filter, gdb prints nothing in its place."""
+    """Native code without a name: with a frame filter, gdb prints no replacement for the name."""
 
     def function(self):
         return '??'
 
 
 class ManagedFrame(gdb.FrameDecorator.FrameDecorator):
-    """With the name of the method, and its line."""
+    """A frame with the name of its method, and its line."""
 
     def __init__(self, base, found):
         super().__init__(base)
@@ -336,14 +347,15 @@ class ManagedFrame(gdb.FrameDecorator.FrameDecorator):
 
 
 class ManagedFilter:
-    """Frames of managed code, as gdb prints them."""
+    """Prints managed frames in gdb's format."""
 
     def __init__(self):
         self.name, self.priority, self.enabled = 'clrsym', 100, True
         gdb.frame_filters[self.name] = self
 
     def filter(self, frames):
-        """A frame filter's method: without what the unwinder ends a stack with."""
+        """Implements a frame filter: yields the frames without the marker with which the
+        unwinder ends a stack."""
         is_end = False
         for base in frames:
             if not is_end or base.inferior_frame().pc():
@@ -352,7 +364,7 @@ class ManagedFilter:
                 yield base
 
     def decorate(self, base):
-        """As gdb prints it without a filter, if the frame is none of ours."""
+        """Returns the frame with gdb's own format if it is not managed."""
         frame = base.inferior_frame()
         if frame.type() != gdb.NORMAL_FRAME or frame.name():
             return base
@@ -364,7 +376,7 @@ class ManagedFilter:
 
 
 class Info(gdb.Command):
-    """How many managed frames are known, and what clrsym has said about those that are not."""
+    """Number of known managed frames, and clrsym's messages about the others."""
 
     def __init__(self):
         super().__init__('info clrsym', gdb.COMMAND_STACK)
