@@ -136,6 +136,7 @@ class Flood(fake_runtime.Runtime):
 
 def main():
     directory = pathlib.Path(sys.argv[1])
+    fake_runtime.end_with_parent()
     fake_runtime.map_runtime(directory)
     runtime = Flood(directory, sys.argv[2])
     print(os.getpid(), flush=True)

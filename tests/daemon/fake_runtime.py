@@ -13,6 +13,7 @@ import mmap
 import os
 import pathlib
 import select
+import signal
 import socket
 import struct
 import sys
@@ -27,6 +28,7 @@ CODE = bytes.fromhex('554889e5' + 'f390ffcf75fa' + '5dc3')
 N_LOOPS = 20000
 # Seconds between two computations.
 PAUSE = 0.1
+PR_SET_PDEATHSIG = 1
 
 
 def text(value):
@@ -180,6 +182,11 @@ class Runtime:
             self.compute(N_LOOPS)
 
 
+def end_with_parent():
+    """Makes the kernel end this process at the end of its parent, such as a test that is killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def map_runtime(directory):
     """Maps a file with the name of the runtime's library, by which clrsym recognises a .NET
     process; the file stays mapped."""
@@ -191,10 +198,12 @@ def map_runtime(directory):
 
 def main():
     directory, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    end_with_parent()
     map_runtime(directory)
     reader, writer = os.pipe()
     for _ in range(count):
         if os.fork() == 0:
+            end_with_parent()
             runtime = Runtime(directory)
             os.write(writer, f'{os.getpid()} {runtime.start:#x}\n'.encode())
             os.close(writer)
