@@ -370,7 +370,7 @@ def announce(holder, cookie, rest=b'', size=16):
 
 
 def test_port(tap, holder):
-    """The holder never keeps a connection to its port waiting. (tests/live has real runtimes.)"""
+    """The holder never keeps a connection to its port waiting. (Real runtimes: tests/live)"""
     tap.equal(holder.ask('port'), {'port': str(holder.directory / 'port'), 'lasting': False},
               'the port for runtimes')
     with announce(holder, b'a') as connection:
