@@ -364,9 +364,9 @@ uint64_t answer_wait_time(const Question *question, const Answer *answer)
 {
         if (!question->has_time)
                 return answer->is_early ? question->asked : 0;
-        if (!answer->process || !process_is_late(answer->process, question->time, answer->horizon))
+        if (answer->process && process_is_closed(answer->process))
                 return 0;
-        return question->time;
+        return question->time > answer->horizon ? question->time : 0;
 }
 
 /* True if the question's process, which the tracker does not know, is running here. */
