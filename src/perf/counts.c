@@ -136,30 +136,36 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
         return line.n;
 }
 
+/* Adds the counts from FIRST to before END that are not 0, with their reasons, after SEPARATOR. */
+static void counts_add_reasons(Line *line, const Counts *counts, Count first, Count end,
+                               const char *separator)
+{
+        unsigned i;
+
+        for (i = first; i < end; i++)
+                if (counts->n[i]) {
+                        counts_add(line, "%s%" PRIu64 " %s", separator, counts->n[i],
+                                   ROWS[i].reason);
+                        separator = ", ";
+                }
+}
+
 size_t counts_summary_unnamed(const Counts *counts, char *buffer, size_t n)
 {
         const uint64_t managed = counts_managed(counts), named = counts_named(counts);
         Line line = {buffer, n, 0};
-        const char *separator = ": ";
-        unsigned i;
 
         if (named >= managed)
                 return 0;
         counts_add(&line, "%" PRIu64 " of %" PRIu64 " managed frames have no name", managed - named,
                    managed);
-        for (i = COUNT_NO_PROCESS; i < COUNT_STACK_WHOLE; i++)
-                if (counts->n[i]) {
-                        counts_add(&line, "%s%" PRIu64 " %s", separator, counts->n[i],
-                                   ROWS[i].reason);
-                        separator = ", ";
-                }
+        counts_add_reasons(&line, counts, COUNT_NO_PROCESS, COUNT_STACK_WHOLE, ": ");
         return line.n;
 }
 
 size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
 {
         Line line = {buffer, n, 0};
-        const char *separator = "; without one: ";
         uint64_t all = 0;
         unsigned i;
 
@@ -167,12 +173,7 @@ size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
                 all += counts->n[i];
         counts_add(&line, "%" PRIu64 " of %" PRIu64 " named frames have a source line",
                    counts->n[COUNT_LINE_FOUND], all);
-        for (i = COUNT_LINE_FOUND + 1; i < _COUNT_MAX; i++)
-                if (counts->n[i]) {
-                        counts_add(&line, "%s%" PRIu64 " %s", separator, counts->n[i],
-                                   ROWS[i].reason);
-                        separator = ", ";
-                }
+        counts_add_reasons(&line, counts, COUNT_LINE_FOUND + 1, _COUNT_MAX, "; without one: ");
         return line.n;
 }
 
