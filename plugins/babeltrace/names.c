@@ -191,11 +191,16 @@ static uint64_t member_value(const bt_field *structure, uint64_t number)
                 bt_field_structure_borrow_member_field_by_index_const(structure, number));
 }
 
+/* -1: VALUE is no pid. */
+static int32_t pid_of_value(uint64_t value)
+{
+        return value > INT32_MAX ? -1 : (int32_t)value;
+}
+
 /* False: no field identifies the process. Sets a pid of -1 if the field's value is no pid. */
 static bool event_find_process(const EventCopy *event, clrsym_query *query)
 {
         unsigned kind;
-        uint64_t pid;
         size_t i;
 
         for (kind = 0; kind < _PID_MEMBER_MAX; kind++)
@@ -204,8 +209,8 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
 
                         if (!event->originals[i] || fields->pids[kind] == NO_MEMBER)
                                 continue;
-                        pid = member_value(event->originals[i], fields->pids[kind]);
-                        query->pid = pid > INT32_MAX ? -1 : (int32_t)pid;
+                        query->pid =
+                                pid_of_value(member_value(event->originals[i], fields->pids[kind]));
                         /* The vpid is a pid in that namespace. */
                         if (kind == PID_MEMBER_VPID && fields->pid_ns != NO_MEMBER) {
                                 query->has_pid_ns = true;
@@ -213,7 +218,7 @@ static bool event_find_process(const EventCopy *event, clrsym_query *query)
                         }
                         return true;
                 }
-        query->pid = event->stream->pid > INT32_MAX ? -1 : (int32_t)event->stream->pid;
+        query->pid = pid_of_value((uint64_t)event->stream->pid);
         return event->stream->pid >= 0;
 }
 
