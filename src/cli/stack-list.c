@@ -335,6 +335,11 @@ static void stack_list_put_frame(const StackList *list, TextOut *out, const GArr
         if (frame->entry.source == FRAME_SOURCE_MARK && named.name) {
                 text_out_text(out, "                 ");
                 text_out_text(out, named.name);
+                if (view->has_source) {
+                        text_out_text(out, " {");
+                        text_out_text(out, text_frame_source(&frame->entry, &named));
+                        text_out_text(out, "}");
+                }
                 text_out_text(out, "\n");
                 return;
         }
