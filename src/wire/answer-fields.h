@@ -12,7 +12,7 @@
  *     - answer_row_fill() in query/answer-row.c, which sets it;
  *     - a member of clrsym_body (clrsym.h);
  *     - a line below, at its place in the JSON;
- *     - python/clrsym/types.py, and clrsym-protocol(7).
+ *     - src/client/python/clrsym/types.py, and clrsym-protocol(7).
  * If the code map does not know it yet, also a member of Body, and what checkpoint-layout.h says.
  *
  * Plain C, without GLib: the client library is built from it too.

@@ -12,8 +12,8 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon'), str(ROOT / 'python')]
+PACKAGE = HERE.parents[1] / 'src/client/python'
+sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon'), str(PACKAGE)]
 
 import clrsym  # pylint: disable=wrong-import-position
 import ingest  # pylint: disable=wrong-import-position
@@ -317,16 +317,16 @@ def check_types(tap):
         tap.skip('mypy', 'is not here')
         return
     done = subprocess.run(['mypy', '--strict', '--no-incremental', '--cache-dir=/dev/null', 'clrsym', 'examples'],
-                          cwd=ROOT / 'python', capture_output=True, text=True, check=False)
+                          cwd=PACKAGE, capture_output=True, text=True, check=False)
     tap.check(done.returncode == 0, 'mypy --strict', done.stdout, done.stderr)
 
 
 def check_example(tap, programs, daemon):
     """Runs the example as a user does."""
     probe = next(row for row in recorded.Truth('hello').rows('probes.tsv') if row['method_id'] != '-')
-    done = programs.run(['/usr/bin/python3', '-B', ROOT / 'python/examples/name_addresses.py', probe['pid']],
+    done = programs.run(['/usr/bin/python3', '-B', PACKAGE / 'examples/name_addresses.py', probe['pid']],
                         text=f'a line\n  at {probe["addr"]} here\n',
-                        env={**programs.environment, 'PYTHONPATH': str(ROOT / 'python'), 'CLRSYM_SOCKET': str(daemon.query)})
+                        env={**programs.environment, 'PYTHONPATH': str(PACKAGE), 'CLRSYM_SOCKET': str(daemon.query)})
     tap.check(done.returncode == 0 and done.stdout.startswith('a line\n  at ') and probe['name'] in done.stdout and
               done.stdout.endswith(' here\n'), 'the example names the addresses of a log', done.stdout, done.stderr)
 

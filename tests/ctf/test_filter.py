@@ -18,7 +18,7 @@ import recorded  # noqa: E402
 import test_written  # noqa: E402
 import written  # noqa: E402
 
-EXAMPLE = TESTS.parent / 'python/examples/slow_syscalls.py'
+EXAMPLE = TESTS.parent / 'src/client/python/examples/slow_syscalls.py'
 FILTER = 'filter.clrsym.names'
 N_SEEDS = 16 if recorded.IS_FULL else 8
 RECORDING = 'perf'

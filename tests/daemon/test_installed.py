@@ -63,7 +63,7 @@ def check_files(tap, installed):
     manual = [path.name for path in (SOURCE / 'man').iterdir() if re.search(r'\.\d$', path.name)]
     want = [name.format(libdir=installed.libdir) for name in FILES]
     want += [f'share/man/man{name[-1]}/{name}' for name in [*manual, *OLD_PAGES]]
-    want += [f'lib/python/{path.relative_to(SOURCE / "python")}' for path in (SOURCE / 'python/clrsym').iterdir()
+    want += [f'lib/python/clrsym/{path.name}' for path in (SOURCE / 'src/client/python/clrsym').iterdir()
              if path.suffix in ('.py', '.typed')]
     # Newer versions of meson also compile the module.
     files = [MODULE.sub('lib/python/', path) for path in installed.files if '/__pycache__/' not in path]

@@ -21,7 +21,7 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 import test_stack  # pylint: disable=wrong-import-position
 
-PROGRAM = HERE.parent.parent / 'share/coredump/clrsym-coredump'
+PROGRAM = HERE.parent.parent / 'systemd/clrsym-coredump'
 WRITER = pathlib.Path('/lib/systemd/systemd-journal-remote')
 INSTALLED = pathlib.Path('/usr/bin/coredumpctl')
 CRASH = 'fc2e22bc6ee647b6b90729ab34a250b1'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gdb with share/gdb/clrsym.py: the stacks of a program whose threads are in known methods, and of its core files,
+"""gdb with plugins/gdb/clrsym.py: the stacks of a program whose threads are in known methods, and of its core files,
 with each runtime. Native frames are gdb's own."""
 
 import json
@@ -19,7 +19,7 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 import test_stack  # pylint: disable=wrong-import-position
 
-EXTENSION = HERE.parent.parent / 'share/gdb/clrsym.py'
+EXTENSION = HERE.parent.parent / 'plugins/gdb/clrsym.py'
 THREAD = re.compile(r'Thread \d+ \(.*LWP (\d+)\)[^\n]*:\n')
 OWN = re.compile(r'(?:0x[0-9a-f]+ in )?Stacks\.Program\.(\w+)\(.* at .*/Program\.cs:\d+$')
 FEW, MANY = 3, 60

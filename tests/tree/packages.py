@@ -102,7 +102,7 @@ def find_missing():
     tests = rooms.ROOT / 'tests'
     trees = {path: ast.parse(path.read_text(encoding='utf-8')) for path in tests.rglob('*.py')
              if path.parent != HERE}
-    own = {path.stem for path in trees} | {path.name for path in (rooms.ROOT / 'python').iterdir()}
+    own = {path.stem for path in trees} | {path.name for path in (rooms.ROOT / 'src/client/python').iterdir()}
     packages, looked_for = installed_packages()
     files = {}
     for tree in trees.values():

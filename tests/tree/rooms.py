@@ -56,7 +56,9 @@ class Tree:
         self.includes = {path: includes(path) for path in self.files}
 
     def rooms_on_disk(self):
-        return sorted({room_of(path) for path in self.files})
+        """The rooms with sources, in C or in another language: each has a meson.build."""
+        return sorted({room_of(path) for path in self.files} |
+                      {room_of(path.relative_to(ROOT)) for tree in TREES for path in (ROOT / tree).glob('*/meson.build')})
 
     def upward(self):
         """The includes that go against the map, each as a line of text."""

@@ -48,7 +48,7 @@ def main():
     tap = recorded.Tap()
     names = [path.relative_to(ROOT) for path in files() if not path.is_symlink()]
     scripts = [name for name in names if is_script(ROOT / name)]
-    sources = [name for name in names if name.parts[0] in ('tests', 'python') and name.suffix == '.py']
+    sources = [name for name in names if name.suffix == '.py']
     tap.check(len(scripts) > 10 and len(sources) > 100, 'scripts and tests are found', scripts, len(sources))
     check(tap, 'shellcheck', ['shellcheck', '-x', '-P', 'SCRIPTDIR:SCRIPTDIR/..', '-S', 'warning', *scripts], len(scripts))
     check(tap, 'pylint', [*PYLINT, *sources], len(sources))

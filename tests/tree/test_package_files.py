@@ -19,7 +19,7 @@ sys.path.insert(1, str(HERE.parent / 'traces'))
 import recorded  # pylint: disable=wrong-import-position
 import rooms  # pylint: disable=wrong-import-position
 
-SPEC = 'rpm/clrsym.spec'
+SPEC = 'debian/rpm/clrsym.spec'
 # Where packages have what a build with its defaults has elsewhere.
 PYTHON, UNITS = 'usr/lib/python3/dist-packages', 'usr/lib/systemd/system'
 # Names that differ: RPM's -> Debian's.

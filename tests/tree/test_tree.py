@@ -29,7 +29,7 @@ def tracked_files():
         names = done.stdout.decode().split('\0')[:-1]
     else:
         names = [path.relative_to(rooms.ROOT) for top in ('src', 'plugins', 'include', 'man',
-                                                          'systemd', 'debian', 'python', 'tests', 'README.md', 'HACKING.md')
+                                                          'systemd', 'debian', 'tests', 'README.md', 'HACKING.md')
                  for path in [rooms.ROOT / top, *(rooms.ROOT / top).rglob('*')]]
     return sorted(path for path in map(pathlib.Path, names) if (rooms.ROOT / path).is_file())
 
