@@ -53,5 +53,5 @@ void gap_log_end(GapLog *log, const GapTarget *target, uint64_t end);
 
 /* True if the log has neither a pending nor an open gap. */
 bool gap_log_is_empty(const GapLog *log);
-/* True while a report is pending for a daemon that answered before. */
+/* True while a report is pending for a daemon that answered before, and the directory exists. */
 bool gap_log_is_pending(const GapLog *log);

@@ -199,6 +199,28 @@ START_TEST(test_report)
 }
 END_TEST
 
+/* A holder without its directory does not wait for the daemon. */
+START_TEST(test_directory_gone)
+{
+        g_autofree char *elsewhere = NULL;
+        Fixture fixture;
+
+        fixture_init(&fixture);
+        elsewhere = g_strconcat(fixture.directory, ".moved", NULL);
+        daemon_start(&fixture.daemon);
+        gap_log_begin(fixture.log, &fixture.target, 5000);
+        WAIT_FOR(process_gaps(&fixture)->open_since == 5000);
+        WAIT_FOR(!gap_log_is_pending(fixture.log) && !fixture.daemon.session);
+        gap_log_end(fixture.log, &fixture.target, 7000);
+        ck_assert(gap_log_is_pending(fixture.log));
+        ck_assert_int_eq(g_rename(fixture.directory, elsewhere), 0);
+        ck_assert(!gap_log_is_pending(fixture.log));
+        ck_assert_int_eq(g_rename(elsewhere, fixture.directory), 0);
+        ck_assert(gap_log_is_pending(fixture.log));
+        fixture_deinit(&fixture);
+}
+END_TEST
+
 /* A gap begins and ends without a daemon; the next holder reports the gap. */
 START_TEST(test_next_holder)
 {
@@ -337,6 +359,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, test_report);
+        tcase_add_test(tcase, test_directory_gone);
         tcase_add_test(tcase, test_next_holder);
         tcase_add_test(tcase, test_retry);
         tcase_add_test(tcase, test_report_at_end);
