@@ -70,8 +70,11 @@ def odd_pages():
     """Lines of manual pages that a formatter drops, or shows as they are."""
     found = []
     for path in sorted((rooms.ROOT / 'man').glob('*.[1-8]')):
+        text = path.read_text(encoding='utf-8')
+        if '\n.TS\n' in text and not text.startswith("'\\\" t\n"):
+            found.append(f'{path.name}:1: a page with a table does not ask for tbl')
         is_filled = True
-        for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+        for number, line in enumerate(text.splitlines(), 1):
             if re.match(r'\.(?:PP|TP|fi|nf) +\S', line) and not line.startswith('.TP '):
                 found.append(f'{path.name}:{number}: text after {line[:3]}')
             if re.match(r'\\&\.(?:fi|nf|PP|TP|SH)$', line):
