@@ -74,7 +74,7 @@ class Tap:
         print(f'{"" if ok else "not "}ok {self.n} - {name}')
         if not ok:
             for detail in details:
-                for line in str(detail).splitlines()[:20]:
+                for line in str(detail).splitlines()[:60]:
                     print('#   ' + line[:400])
         sys.stdout.flush()
         return bool(ok)
