@@ -3,6 +3,7 @@
 """What holds for the source tree itself: the rooms and their order, file sizes, type names, manual pages,
 and that tests/install installs whatever a test may skip for. Reads files only."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -52,6 +53,17 @@ def unlisted_tests():
              if re.search(r"\blive\.(build|publish)\(|\bruntimes\.|'dotnet', 'watch'", path.read_text(encoding='utf-8')) and
              path.parent.name != 'tree'}
     return sorted(tests ^ runtimes.TESTS.keys())
+
+
+def formatted_pages():
+    """What man warns of while it formats the pages, as lintian reads them: a table is too wide, a macro is unknown."""
+    found = []
+    for path in sorted((rooms.ROOT / 'man').glob('*.[1-8]')):
+        done = subprocess.run(['man', '--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', path], text=True, check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              env={**os.environ, 'LC_ALL': 'C.UTF-8', 'MANROFFSEQ': '', 'MANWIDTH': '80'})
+        found += [f'{path.name}: {line}' for line in done.stderr.splitlines()]
+    return found
 
 
 def linted_pages():
@@ -104,6 +116,7 @@ def check(tap, tree, files):
     tap.equal(unlisted_tests(), [], 'each test with a .NET program is in the table of runtimes')
     tap.equal(odd_pages(), [], 'no line of a manual page is dropped, or is a macro that is shown')
     tap.equal(linted_pages(), [], 'mandoc finds nothing wrong with a manual page')
+    tap.equal(formatted_pages(), [], 'man formats each page without a warning')
 
 
 def main():
