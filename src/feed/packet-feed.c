@@ -160,16 +160,15 @@ void packet_feed_pass(PacketFeed *feed, FeedStream *stream, const FeedPacket *pa
 {
         CtfLayout *layout = trace_metadata_layout(packet->metadata);
         CtfDataStream *data = stream->data;
-        const CtfPacket previous = data->previous;
-        const bool has_previous = data->has_previous;
 
+        /* The live reader is behind the catch-up: losses count from the newest packet. */
+        if (stream->has_begun && data->has_previous &&
+            ctf_data_stream_ns(data, data->previous.end) > packet->end)
+                return;
         if (!layout || !ctf_data_stream_set_packet(data, layout, packet->bytes, packet->n, NULL))
                 return;
         if (!stream->has_begun)
                 outlet_put_progress(feed->outlet, OUTLET_DISK, stream, packet->begin);
         stream->has_begun = true;
         ctf_data_stream_drop_packet(data);
-        /* The live reader is behind the catch-up: the next packet from disk follows PREVIOUS. */
-        if (has_previous && previous.end > data->previous.end)
-                data->previous = previous;
 }
