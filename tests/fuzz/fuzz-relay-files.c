@@ -6,10 +6,10 @@
  * whatever their contents are.
  */
 
-#include "feed/packet-feed.h"
 #include "feed/relay-files.h"
 
 #include "fuzz.h"
+#include "support/lone-feed.h"
 
 #include <glib/gstdio.h>
 #include <limits.h>
@@ -112,47 +112,9 @@ static void check_packets(const RelayStream *stream, size_t n_file)
         }
 }
 
-/* The outlet has no daemon, so that its records go nowhere. */
-static void on_lost(void *data, const char *reason)
+static void feed_packets(LoneFeed *lone, const RelayStream *disk)
 {
-}
-
-static void on_known(void *data)
-{
-}
-
-typedef struct World {
-        StreamTable table;
-        Outlet *outlet;
-        PacketFeed feed;
-        TraceMetadata *metadata; /* NULL: unreadable */
-} World;
-
-static void world_init(World *world, const uint8_t *metadata, size_t n)
-{
-        static const OutletCalls CALLS = {on_lost, on_known};
-
-        stream_table_init(&world->table);
-        world->outlet = outlet_new(&world->table, &CALLS, world);
-        packet_feed_init(&world->feed, world->outlet, EVENT_USE_ALL);
-        FUZZ_REQUIRE(trace_metadata_whole(metadata, n) <= n);
-        n = trace_metadata_whole(metadata, n);
-        world->metadata =
-                n ? trace_metadata_new(metadata, n, world->feed.use, world->feed.counts, NULL)
-                  : NULL;
-}
-
-static void world_deinit(World *world)
-{
-        trace_metadata_unref(world->metadata);
-        packet_feed_deinit(&world->feed);
-        outlet_free(world->outlet);
-        stream_table_deinit(&world->table);
-}
-
-static void world_feed(World *world, const RelayStream *disk)
-{
-        FeedStream *stream = stream_table_get(&world->table, &disk->key);
+        FeedStream *stream = stream_table_get(&lone->table, &disk->key);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         uint64_t n_bytes = 0;
         guint i;
@@ -168,15 +130,15 @@ static void world_feed(World *world, const RelayStream *disk)
                         continue;
                 }
                 FUZZ_REQUIRE(bytes->len == packet->size);
-                if (!world->metadata || !trace_metadata_identify(world->metadata, stream))
+                if (!lone->metadata || !trace_metadata_identify(lone->metadata, stream))
                         continue;
                 stream->has_printed_damage = true;
-                feed_packet = (FeedPacket){world->metadata, bytes->data, bytes->len, packet->begin,
+                feed_packet = (FeedPacket){lone->metadata, bytes->data, bytes->len, packet->begin,
                                            packet->end};
                 if (i % 4 == 3)
-                        packet_feed_pass(&world->feed, stream, &feed_packet);
-                else if (packet_feed_begin(&world->feed, OUTLET_DISK, stream, &feed_packet))
-                        while (packet_feed_take(&world->feed, OUTLET_DISK, stream))
+                        packet_feed_pass(&lone->feed, stream, &feed_packet);
+                else if (packet_feed_begin(&lone->feed, OUTLET_DISK, stream, &feed_packet))
+                        while (packet_feed_take(&lone->feed, OUTLET_DISK, stream))
                                 ;
         }
 }
@@ -189,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t *metadata;
         char *unread;
         size_t n_metadata;
-        World world;
+        LoneFeed lone;
         guint i;
 
         if (size > FUZZ_MAX_INPUT)
@@ -199,7 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_sized(tree->metadata, &data, &size);
         n_metadata = (size_t)(data - metadata);
         write_part(tree->packets, data, size);
-        world_init(&world, metadata, n_metadata);
+        FUZZ_REQUIRE(trace_metadata_whole(metadata, n_metadata) <= n_metadata);
+        lone_feed_init(&lone, metadata, trace_metadata_whole(metadata, n_metadata));
         traces = relay_files_scan(tree->output, "fuzz", 0, &CALLS, NULL, &unread, NULL);
         FUZZ_REQUIRE(!unread);
         FUZZ_REQUIRE(traces && traces->len == 1);
@@ -208,8 +171,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const RelayStream *stream = trace->streams->pdata[i];
 
                 check_packets(stream, size);
-                world_feed(&world, stream);
+                feed_packets(&lone, stream);
         }
-        world_deinit(&world);
+        lone_feed_deinit(&lone);
         return 0;
 }

@@ -2,8 +2,7 @@
 
 /* Losses between packets, which a stream gets from disk and from the live reader */
 
-#include "feed/packet-feed.h"
-
+#include "support/lone-feed.h"
 #include "support/suite.h"
 
 #include <string.h>
@@ -77,54 +76,15 @@ static const struct {
          4},
 };
 
-static void on_lost(void *data, const char *reason)
-{
-}
-
-static void on_known(void *data)
-{
-}
-
-typedef struct World {
-        StreamTable table;
-        Outlet *outlet;
-        PacketFeed feed;
-        TraceMetadata *metadata;
-        FeedStream *stream;
-} World;
-
-static void world_init(World *world)
-{
-        static const OutletCalls CALLS = {on_lost, on_known};
-        const StreamKey key = {.class_id = 0};
-        g_autoptr(GError) error = NULL;
-
-        stream_table_init(&world->table);
-        world->outlet = outlet_new(&world->table, &CALLS, world);
-        packet_feed_init(&world->feed, world->outlet, EVENT_USE_ALL);
-        world->metadata = trace_metadata_new((const uint8_t *)METADATA, strlen(METADATA),
-                                             world->feed.use, world->feed.counts, &error);
-        ck_assert_msg(world->metadata, "%s", error ? error->message : "");
-        world->stream = stream_table_get(&world->table, &key);
-        ck_assert(trace_metadata_identify(world->metadata, world->stream));
-}
-
-static void world_deinit(World *world)
-{
-        trace_metadata_unref(world->metadata);
-        packet_feed_deinit(&world->feed);
-        outlet_free(world->outlet);
-        stream_table_deinit(&world->table);
-}
-
 /* Feeds the packet. RET_LOST: lost packets and events before it, by the reader. */
-static void world_feed(World *world, const FeedPacket *packet, uint64_t ret_lost[2])
+static void feed_packet(PacketFeed *feed, FeedStream *stream, const FeedPacket *packet,
+                        uint64_t ret_lost[2])
 {
-        const CtfDataStream *data = world->stream->data;
-        bool has_item = packet_feed_begin(&world->feed, OUTLET_DISK, world->stream, packet);
+        const CtfDataStream *data = stream->data;
+        bool has_item = packet_feed_begin(feed, OUTLET_DISK, stream, packet);
 
         ck_assert(has_item);
-        for (; has_item; has_item = packet_feed_take(&world->feed, OUTLET_DISK, world->stream)) {
+        for (; has_item; has_item = packet_feed_take(feed, OUTLET_DISK, stream)) {
                 if (data->item == CTF_ITEM_DISCARDED_PACKETS)
                         ret_lost[0] += data->gap.count;
                 else if (data->item == CTF_ITEM_DISCARDED_EVENTS)
@@ -134,10 +94,15 @@ static void world_feed(World *world, const FeedPacket *packet, uint64_t ret_lost
 
 START_TEST(test_losses)
 {
-        World world;
+        const StreamKey key = {.class_id = 0};
+        FeedStream *stream;
+        LoneFeed lone;
         unsigned i;
 
-        world_init(&world);
+        lone_feed_init(&lone, (const uint8_t *)METADATA, strlen(METADATA));
+        ck_assert_ptr_nonnull(lone.metadata);
+        stream = stream_table_get(&lone.table, &key);
+        ck_assert(trace_metadata_identify(lone.metadata, stream));
         for (i = 0; i < ROWS[_i].n_steps; i++) {
                 const Step *step = &ROWS[_i].steps[i];
                 const Bytes bytes = {
@@ -149,19 +114,19 @@ START_TEST(test_losses)
                         .sequence = step->number,
                         .discarded = step->discarded,
                 };
-                const FeedPacket packet = {world.metadata, (const uint8_t *)&bytes, sizeof(bytes),
+                const FeedPacket packet = {lone.metadata, (const uint8_t *)&bytes, sizeof(bytes),
                                            bytes.begin, bytes.end};
                 uint64_t lost[2] = {0};
 
                 if (step->action == PASS)
-                        packet_feed_pass(&world.feed, world.stream, &packet);
+                        packet_feed_pass(&lone.feed, stream, &packet);
                 else
-                        world_feed(&world, &packet, lost);
+                        feed_packet(&lone.feed, stream, &packet, lost);
                 ck_assert_msg(lost[0] == step->n_packets && lost[1] == step->n_events,
                               "%s, step %u: %u packets and %u events are lost", ROWS[_i].what, i,
                               (unsigned)lost[0], (unsigned)lost[1]);
         }
-        world_deinit(&world);
+        lone_feed_deinit(&lone);
 }
 END_TEST
 
