@@ -161,8 +161,7 @@ bool gap_log_is_empty(const GapLog *log)
 
 bool gap_log_is_pending(const GapLog *log)
 {
-        /* Without the directory, no client can call this holder, and no later one finds its gaps.
-         */
+        /* Without the directory, no client finds this holder, and no later holder its gaps. */
         return log->has_answered && gap_log_n_unreported(log) > 0 &&
                g_file_test(log->directory, G_FILE_TEST_IS_DIR) &&
                (!log->failed_since || g_get_monotonic_time() - log->failed_since < STAY);

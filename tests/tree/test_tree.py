@@ -55,10 +55,14 @@ def unlisted_tests():
     return sorted(tests ^ runtimes.TESTS.keys())
 
 
+def manual_pages():
+    return sorted((rooms.ROOT / 'man').glob('*.[1-8]'))
+
+
 def formatted_pages():
     """What man warns of while it formats the pages, as lintian reads them: a table is too wide, a macro is unknown."""
     found = []
-    for path in sorted((rooms.ROOT / 'man').glob('*.[1-8]')):
+    for path in manual_pages():
         done = subprocess.run(['man', '--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', path], text=True, check=False,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               env={**os.environ, 'LC_ALL': 'C.UTF-8', 'MANROFFSEQ': '', 'MANWIDTH': '80'})
@@ -70,10 +74,10 @@ def linted_pages():
     """What mandoc finds wrong with the manual pages."""
     if not shutil.which('mandoc'):
         return ['no mandoc']
-    done = subprocess.run(['mandoc', '-Tlint', *sorted((rooms.ROOT / 'man').glob('*.[1-8]'))], capture_output=True,
+    done = subprocess.run(['mandoc', '-Tlint', *manual_pages()], capture_output=True,
                           text=True, check=False)
     version = re.search(r"^    version: '(.*)'", rooms.read('meson.build'), re.M)[1]
-    old = [path.name for path in (rooms.ROOT / 'man').glob('*.[1-8]')
+    old = [path.name for path in manual_pages()
            if f'"clrsym {version}"' not in path.read_text(encoding='utf-8')]
     return done.stdout.splitlines() + [f'{name} is not of version {version}' for name in old]
 
@@ -81,7 +85,7 @@ def linted_pages():
 def odd_pages():
     """Lines of manual pages that a formatter drops, or shows as they are."""
     found = []
-    for path in sorted((rooms.ROOT / 'man').glob('*.[1-8]')):
+    for path in manual_pages():
         text = path.read_text(encoding='utf-8')
         if '\n.TS\n' in text and not text.startswith("'\\\" t\n"):
             found.append(f'{path.name}:1: a page with a table does not ask for tbl')

@@ -63,7 +63,7 @@ def reply_of(data: bytes) -> Members:
     try:
         value = json.loads(data, parse_float=decimal.Decimal, parse_constant=not_a_number)
     except (ValueError, RecursionError, decimal.InvalidOperation) as error:
-        raise ProtocolError(f'the daemon sent {shown(data)}, which is no JSON: {shown(str(error))}; '
+        raise ProtocolError(f'the daemon sent no JSON: {shown(data)} ({shown(str(error))}); '
                             'is that the query socket?') from None
     return Members(value, 'a reply')
 
