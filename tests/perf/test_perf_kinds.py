@@ -19,7 +19,8 @@ KINDS = {
     'a tracepoint': (['-g', '-e', 'sched:sched_switch'], None),
     'build ids in mappings': (['-g', '--buildid-mmap'], None),
     'no build ids': (['-g', '-B'], None),
-    'the whole machine': (['-g', '-a', '--namespaces'], None),
+    # perf script 6.1 stops with "Bad address" where another program has loaded a BPF program at an address again.
+    'the whole machine': (['-g', '-a', '--namespaces', '--no-bpf-event'], None),
     'switches': (['-g', '--switch-events'], None),
     'registers': (['-g', '-I'], None),
     'to a pipe': (['-g'], 'pipe'),
