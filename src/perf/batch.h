@@ -8,6 +8,7 @@
  */
 
 #include "clrsym/clrsym.h"
+#include "perf/chain.h"
 #include "perf/images.h"
 #include "perf/mapping-kind.h"
 
@@ -52,15 +53,6 @@ typedef struct Entry {
         size_t caller;      /* number in the batch's callers, from 1, of a frame to print after this
                                entry; 0: none */
 } Entry;
-
-/* How the outer end of a stack was cut, see perf/stack-roots.h. */
-typedef enum StackRoot {
-        STACK_WHOLE,
-        STACK_CUT_FRAMES, /* perf's limit of frames */
-        STACK_CUT_COPY,   /* the end of the copied stack */
-        STACK_TORN,       /* no managed caller, in a thread with managed frames */
-        _STACK_ROOT_MAX,
-} StackRoot;
 
 typedef struct BatchSample {
         int32_t pid, tid;

@@ -151,10 +151,8 @@ static bool chain_namer_add_chain(ChainNamer *namer, Chain chain, unsigned max_f
         }
         namer->namer->resolver.counts.n[COUNT_OUTSIDE] +=
                 is_user && !chain_namer_sample(namer)->pid;
-        chain_namer_sample(namer)->cut = chain.is_torn                         ? STACK_TORN
-                                         : chain.is_cut                        ? STACK_CUT_COPY
-                                         : chain.is_limited || n == max_frames ? STACK_CUT_FRAMES
-                                                                               : STACK_WHOLE;
+        chain_namer_sample(namer)->cut =
+                chain.cut == STACK_WHOLE && n == max_frames ? STACK_CUT_FRAMES : chain.cut;
         chain_namer_sample(namer)->has_begin = chain.has_begin;
         return true;
 }

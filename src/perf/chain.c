@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/chain.h"
 
-#include "perf/stack-roots.h"
-
 #include <linux/perf_event.h>
 
 /* PERF_CONTEXT_USER_DEFERRED, since Linux 6.19. */
 #define CONTEXT_DEFERRED ((uint64_t)-640)
+
+static StackRoot chain_cut_of_mark(uint64_t mark)
+{
+        switch (mark) {
+        case STACK_CUT_LIMIT_MARK:
+                return STACK_CUT_FRAMES;
+        case STACK_CUT_MARK:
+                return STACK_CUT_COPY;
+        case STACK_TORN_MARK:
+                return STACK_TORN;
+        default:
+                return STACK_WHOLE;
+        }
+}
 
 bool chain_next(Chain *chain, ChainLink *ret_link)
 {
@@ -20,9 +32,8 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
                         continue;
                 }
                 if (ip >= PERF_CONTEXT_MAX) {
-                        chain->is_cut |= ip == STACK_CUT_MARK;
-                        chain->is_limited |= ip == STACK_CUT_LIMIT_MARK;
-                        chain->is_torn |= ip == STACK_TORN_MARK;
+                        if (chain_cut_of_mark(ip) > chain->cut)
+                                chain->cut = chain_cut_of_mark(ip);
                         chain->has_begin |= ip == STACK_BEGIN_MARK;
                         /* A cookie follows; the kernel delivers the user part later. */
                         if (ip == CONTEXT_DEFERRED && chain->n > 1) {

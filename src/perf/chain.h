@@ -13,16 +13,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Marks in a sample's chain, beside perf's markers: the copy of the stack ended, or perf's limit of
+ * frames was reached.
+ */
+#define STACK_CUT_MARK       (UINT64_MAX - 2999)
+#define STACK_CUT_LIMIT_MARK (UINT64_MAX - 2998)
+/* The mark of a stack whose walk ended where the thread begins. */
+#define STACK_BEGIN_MARK (UINT64_MAX - 2995)
+/* The mark of a stack whose walk by frame pointers ended in code without one. */
+#define STACK_TORN_MARK (UINT64_MAX - 2996)
+/* The mark between two addresses where a caller is missing. */
+#define STACK_HIDDEN_MARK (UINT64_MAX - 2997)
+
+/* How the outer end of a stack was cut. Of several, the last one counts. */
+typedef enum StackRoot {
+        STACK_WHOLE,
+        STACK_CUT_FRAMES, /* perf's limit of frames */
+        STACK_CUT_COPY,   /* the end of the copied stack */
+        STACK_TORN,       /* no managed caller, in a thread with managed frames */
+        _STACK_ROOT_MAX,
+} StackRoot;
+
 typedef struct Chain {
         const uint64_t *at;
         size_t n;
-        bool is_user;    /* the next addresses are the program's */
-        bool is_marked;  /* a marker has set is_user */
-        bool is_cut;     /* STACK_CUT_MARK has occurred */
-        bool is_limited; /* STACK_CUT_LIMIT_MARK has occurred */
-        bool is_torn;    /* STACK_TORN_MARK has occurred */
-        bool has_begin;  /* STACK_BEGIN_MARK has occurred */
-        bool is_first;   /* no address since the last marker */
+        bool is_user;   /* the next addresses are the program's */
+        bool is_marked; /* a marker has set is_user */
+        bool is_first;  /* no address since the last marker */
+        bool has_begin; /* STACK_BEGIN_MARK has occurred */
+        StackRoot cut;  /* by the marks so far */
 } Chain;
 
 typedef struct ChainLink {

@@ -22,23 +22,12 @@
  */
 
 #include "perf/batch.h"
+#include "perf/chain.h"
 #include "perf/counts.h"
 #include "perf/frames.h"
 #include "perf/hash-index.h"
 
-/*
- * Marks in a sample's chain, beside perf's markers: the copy of the stack ended, or perf's limit of
- * frames was reached.
- */
-#define STACK_CUT_MARK       (UINT64_MAX - 2999)
-#define STACK_CUT_LIMIT_MARK (UINT64_MAX - 2998)
-/* The mark of a stack whose walk ended where the thread begins. */
-#define STACK_BEGIN_MARK (UINT64_MAX - 2995)
-/* The mark of a stack whose walk by frame pointers ended in code without one. */
-#define STACK_TORN_MARK (UINT64_MAX - 2996)
-/* The mark between two addresses where a caller is missing. */
-#define STACK_HIDDEN_MARK (UINT64_MAX - 2997)
-/* The frame shown there. */
+/* The frame at STACK_HIDDEN_MARK. */
 #define STACK_HIDDEN_NAME "[caller unknown: no frame pointer]"
 
 /* Threads with managed frames, and the outermost frames of their stacks. */

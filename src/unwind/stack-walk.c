@@ -2,7 +2,7 @@
 #include "unwind/stack-walk.h"
 
 #include "perf/mapping-kind.h"
-#include "perf/stack-roots.h"
+#include "perf/chain.h"
 #include "perfdata/error.h"
 #include "symbols/vdso.h"
 #include "unwind/image-frames.h"

@@ -7,7 +7,7 @@
  * A sample of perf record --call-graph dwarf has no callers, but a copy of the stack. The callers
  * are found by call frame information of files, by the machine code of .NET methods, and by frame
  * pointers elsewhere. If the code of methods is known, chains by frame pointers get marks
- * (perf/stack-roots.h) at hidden callers.
+ * (perf/chain.h) at hidden callers.
  *
  * In the order of calls: new, note for each sample of the recording, begin, sample for each sample.
  */
