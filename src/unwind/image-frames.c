@@ -5,6 +5,7 @@
 #include "perf/mapping-kind.h"
 #include "perf/r2r-image.h"
 #include "symbols/mapped-file.h"
+#include "symbols/process-accounts.h"
 #include "util/fd.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ struct ImageFrames {
         const Machine *machine;      /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *images;          /* owned: owned place in a file -> owned MappedImage */
-        GHashTable *work;            /* owned: pid -> KiB that were read for the process */
+        GHashTable *accounts;        /* owned, of process_accounts_new() */
         Bundles bundles;
         uint64_t n_bytes;
 };
@@ -46,7 +47,7 @@ ImageFrames *image_frames_new(const Machine *machine, const AddressSpaces *space
         frames->spaces = spaces;
         frames->images =
                 g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, mapped_image_free);
-        frames->work = g_hash_table_new(NULL, NULL);
+        frames->accounts = process_accounts_new();
         return frames;
 }
 
@@ -55,7 +56,7 @@ void image_frames_free(ImageFrames *frames)
         if (!frames)
                 return;
         g_hash_table_unref(frames->images);
-        g_hash_table_unref(frames->work);
+        g_hash_table_unref(frames->accounts);
         bundles_deinit(&frames->bundles);
         g_free(frames);
 }
@@ -63,10 +64,9 @@ void image_frames_free(ImageFrames *frames)
 /* Opens the file for process PID; -1: it cannot be used. */
 static int image_frames_open(ImageFrames *frames, int32_t pid, const SpaceMapping *mapping)
 {
-        const unsigned work =
-                GPOINTER_TO_UINT(g_hash_table_lookup(frames->work, GINT_TO_POINTER(pid)));
+        const ProcessAccount *account = process_accounts_get(frames->accounts, pid);
 
-        return work < IMAGE_FRAMES_MAX_WORK >> 10 && frames->n_bytes < IMAGE_FRAMES_MAX_BYTES
+        return account->work < IMAGE_FRAMES_MAX_WORK && frames->n_bytes < IMAGE_FRAMES_MAX_BYTES
                        ? mapped_file_open(address_spaces_file(frames->spaces, mapping->file))
                        : -1;
 }
@@ -74,13 +74,7 @@ static int image_frames_open(ImageFrames *frames, int32_t pid, const SpaceMappin
 /* Charges process PID for N bytes. */
 static void image_frames_account(ImageFrames *frames, int32_t pid, uint64_t n)
 {
-        const unsigned work =
-                GPOINTER_TO_UINT(g_hash_table_lookup(frames->work, GINT_TO_POINTER(pid)));
-        const uint64_t more = (n + IMAGE_FRAMES_FILE_WORK) >> 10;
-
-        g_hash_table_insert(
-                frames->work, GINT_TO_POINTER(pid),
-                GUINT_TO_POINTER(work + (unsigned)MIN(more, IMAGE_FRAMES_MAX_WORK >> 10)));
+        process_accounts_get(frames->accounts, pid)->work += IMAGE_FRAMES_FILE_WORK + n;
 }
 
 /* Reads the functions of the image, and their funclets. */
