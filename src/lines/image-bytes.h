@@ -7,7 +7,7 @@
 
 typedef struct ImageBytes {
         int fd;         /* borrowed */
-        uint64_t begin; /* of the image in the file */
+        uint64_t begin; /* offset of the image in the file; INT64_MAX or less */
         uint64_t *work; /* borrowed: counter of read bytes; NULL: not counted */
 } ImageBytes;
 

@@ -11,11 +11,7 @@
 
 static bool see_image(const ImageBytes *image, void *data)
 {
-        char byte;
-
-        FUZZ_REQUIRE(image->fd >= 0);
-        /* The begin of an image is readable, or beyond the end of the file. */
-        FUZZ_REQUIRE(pread(image->fd, &byte, 1, (off_t)(image->begin & INT64_MAX)) <= 1);
+        FUZZ_REQUIRE(image->fd >= 0 && image->begin <= INT64_MAX);
         (*(unsigned *)data)++;
         return false;
 }
