@@ -23,11 +23,6 @@
 #define MAX_BACKOFF_MS   30000
 
 /*
- * ns: a worker's death is noticed later than it happens, so events may be missing from so long
- * before.
- */
-#define DEATH_MARGIN UINT64_C(1000000000)
-/*
  * Seconds after which a worker is killed, because it hangs in something that the target controls.
  * Opening a session takes up to four commands, each with its own time limit, and so does stopping
  * it.
@@ -48,17 +43,20 @@ struct Attachment {
         WorkerShare *share; /* borrowed or NULL: share of its workers */
         AttachmentFn fn;
         void *data;
-        pid_t worker;          /* 0: none */
-        int fd;                /* socket to the worker; -1: none */
-        guint source;          /* watches FD, or starts the next worker */
-        uint64_t session;      /* id of the session of this worker or of the previous one */
-        bool is_persistent;    /* that session outlives its worker */
-        bool was_held;         /* this holder or an earlier one has held the session */
-        uint64_t held_until;   /* ns of CLOCK_MONOTONIC: last time at which the session was known to
-                                * be held */
-        uint64_t quit_time;    /* ns of CLOCK_MONOTONIC of the order to quit; 0: no order */
-        pid_t orphan;          /* worker of an earlier holder, which may still hold the session; 0:
-                                * none */
+        pid_t worker;        /* 0: none */
+        int fd;              /* socket to the worker; -1: none */
+        guint source;        /* watches FD, or starts the next worker */
+        uint64_t session;    /* id of the session of this worker or of the previous one */
+        bool is_persistent;  /* that session outlives its worker */
+        bool was_held;       /* this holder or an earlier one has held the session */
+        bool has_met;        /* the runtime has connected since the start of the worker */
+        uint64_t held_until; /* ns of CLOCK_MONOTONIC: last time at which the session was known to
+                              * be held */
+        uint64_t over_since; /* ns of CLOCK_MONOTONIC: the worker has reported that its session has
+                              * lost events since then, and is over; 0: it has not */
+        uint64_t quit_time;  /* ns of CLOCK_MONOTONIC of the order to quit; 0: no order */
+        pid_t orphan;        /* worker of an earlier holder, which may still hold the session; 0:
+                              * none */
         uint64_t orphan_start; /* start of ORPHAN in clock ticks since boot */
         guint heartbeat;
         Watchdog *watchdog; /* owned or NULL: watches the worker */
@@ -162,7 +160,7 @@ static void attachment_load(Attachment *attachment)
         if (attachment->is_persistent)
                 return;
         info->lost_since =
-                MAX(file.held_since, file.held_until - MIN(file.held_until, DEATH_MARGIN));
+                MAX(file.held_since, file.held_until - MIN(file.held_until, WORKER_DEATH_MARGIN));
         if (file.worker_start && worker_start_ticks((pid_t)file.worker) == file.worker_start) {
                 attachment->orphan = (pid_t)file.worker;
                 attachment->orphan_start = file.worker_start;
@@ -341,7 +339,10 @@ static void attachment_recover(Attachment *attachment, bool had_session, bool wa
         AttachmentInfo *info = &attachment->info;
 
         if (!attachment->is_persistent || (had_session && !was_killed)) {
-                uint64_t lost_since = eventpipe_session_clock() - DEATH_MARGIN;
+                const uint64_t lost_since =
+                        had_session && !was_killed && attachment->over_since
+                                ? attachment->over_since
+                                : eventpipe_session_clock() - WORKER_DEATH_MARGIN;
 
                 if (!info->lost_since)
                         info->lost_since = lost_since;
@@ -360,6 +361,10 @@ static void attachment_on_worker_gone(Attachment *attachment)
         bool had_session = attachment_is_held(attachment);
         bool was_killed = attachment_reap_worker(attachment, g_get_monotonic_time() + END_LIMIT);
 
+        if (attachment->has_met && attachment->info.state == ATTACHMENT_STARTING) {
+                attachment_start_worker(attachment);
+                return;
+        }
         switch (attachment->info.state) {
         case ATTACHMENT_STARTING:
         case ATTACHMENT_BACKOFF:
@@ -516,6 +521,7 @@ static void attachment_take_report(Attachment *attachment, const WorkerReport *r
                 break;
         case WORKER_FAILED:
                 attachment_set_message(attachment, (AttachError)report->error, report->message);
+                attachment->over_since = report->time;
                 /* A worker without a session ends, which is reported: a client that asks again
                  * after the failure gets a new worker, not the last messages of this one. */
                 if (!attachment->was_held)
@@ -556,6 +562,8 @@ static void attachment_start_worker(Attachment *attachment)
         int fds[2] = {-1, -1};
 
         attachment->worker = -1;
+        attachment->has_met = false;
+        attachment->over_since = 0;
         attachment->watchdog = watchdog_new();
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0)
                 attachment->worker = fork();
@@ -675,6 +683,14 @@ void attachment_want_flush(const Attachment *attachment)
 {
         if (attachment_is_held(attachment) && attachment->info.via == ATTACH_VIA_EVENTPIPE)
                 attachment_order(attachment, WORKER_FLUSH);
+}
+
+bool attachment_meet_runtime(Attachment *attachment)
+{
+        const AttachmentState state = attachment->info.state;
+
+        attachment->has_met = state == ATTACHMENT_STARTING && !attachment->was_held;
+        return state == ATTACHMENT_WAITING || state == ATTACHMENT_COMPLETE;
 }
 
 void attachment_resumed(Attachment *attachment)

@@ -120,6 +120,11 @@ void attachment_rundown(Attachment *attachment, bool is_explicit);
 void attachment_want_horizon(const Attachment *attachment);
 /* A client waits for async events that the target's threads buffer. */
 void attachment_want_flush(const Attachment *attachment);
+/*
+ * The target's runtime has connected to the holder's port, so its own port is open. True: its
+ * session is held already. If an attempt that began before fails, another one follows at once.
+ */
+bool attachment_meet_runtime(Attachment *attachment);
 /* The WAITING runtime has been resumed: all of its code is known. */
 void attachment_resumed(Attachment *attachment);
 /* Ends the attachment: FN is called with GONE. */

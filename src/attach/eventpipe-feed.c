@@ -476,6 +476,11 @@ uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed)
         return feed->horizon;
 }
 
+uint64_t eventpipe_feed_last(const EventPipeFeed *feed)
+{
+        return feed->last;
+}
+
 uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed)
 {
         return feed->session.reader ? nettrace_reader_waiting(feed->session.reader) : 0;

@@ -90,6 +90,8 @@ const GError *eventpipe_feed_listing_error(const EventPipeFeed *feed);
 const GError *eventpipe_feed_error(const EventPipeFeed *feed);
 /* ns: all events before were given to the daemon, or wait for it. */
 uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
+/* ns: time of the last event that was taken; begin of the session: none was. */
+uint64_t eventpipe_feed_last(const EventPipeFeed *feed);
 /* ns: time of the last event that came, if it is not before the horizon; else 0. */
 uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed);
 

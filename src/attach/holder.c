@@ -657,8 +657,7 @@ static void on_runtime(void *data, const ReverseRuntime *runtime)
                 holder_update_idle(holder);
         } else if (!attachment) {
                 reverse_port_resume(holder->port, target.pid, target.start_ticks);
-        } else if (attachment_info(attachment)->state == ATTACHMENT_WAITING ||
-                   attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
+        } else if (attachment_meet_runtime(attachment)) {
                 holder_resume_runtime(holder, attachment);
         }
 }

@@ -185,14 +185,20 @@ static void worker_send(Worker *worker, const WorkerReport *report)
         worker->end = WORKER_IS_MUTE;
 }
 
-static void worker_send_error(Worker *worker, const GError *error)
+static void worker_send_failure(Worker *worker, const GError *error, uint64_t lost_since)
 {
-        WorkerReport report = {.event = WORKER_FAILED, .error = (uint32_t)error->code};
+        WorkerReport report = {
+                .event = WORKER_FAILED, .error = (uint32_t)error->code, .time = lost_since};
 
         if (error->code == ATTACH_ERROR_ENDED)
                 report.event = WORKER_ENDED;
         g_strlcpy(report.message, error->message, sizeof(report.message));
         worker_send(worker, &report);
+}
+
+static void worker_send_error(Worker *worker, const GError *error)
+{
+        worker_send_failure(worker, error, /* lost_since= */ 0);
 }
 
 static void worker_want_rundown(Worker *worker, AttachList list)
@@ -684,8 +690,12 @@ static void worker_finish_feed(const Worker *worker)
                 eventpipe_feed_finish(worker->feed, FINISH_LIMIT);
 }
 
-static void worker_send_ended(Worker *worker)
+/* OVER: ns of CLOCK_MONOTONIC, when the end of the session was noticed. */
+static void worker_send_ended(Worker *worker, uint64_t over)
 {
+        /* The runtime writes all events before the end of the stream. */
+        const uint64_t lost_since =
+                worker->feed ? eventpipe_feed_last(worker->feed) + 1 : over - WORKER_DEATH_MARGIN;
         g_autoptr(GError) error = NULL;
 
         if (target_is_ending(&worker->target))
@@ -700,7 +710,7 @@ static void worker_send_ended(Worker *worker)
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d has ended the session",
                             (int)worker->target.info.host_pid);
-        worker_send_error(worker, error);
+        worker_send_failure(worker, error, lost_since);
 }
 
 /*
@@ -738,6 +748,7 @@ void worker_run(const WorkerJob *job, int fd)
                          .rule = job->list,
                          .orphan = -1};
         g_autoptr(GError) error = NULL;
+        uint64_t over;
 
         worker_limit_memory();
         worker_keep_memory();
@@ -755,11 +766,12 @@ void worker_run(const WorkerJob *job, int fd)
         case WORKER_GOES_ON: /* no session was held */
                 break;
         case WORKER_IS_DONE:
+                over = eventpipe_session_clock();
                 eventpipe_session_close(&worker.session);
                 /* The target writes the rest of its sessions one after the other. */
                 collection_session_end(&worker.collections);
                 worker_finish_feed(&worker);
-                worker_send_ended(&worker);
+                worker_send_ended(&worker, over);
                 break;
         case WORKER_IS_MUTE:
         case WORKER_MUST_QUIT:

@@ -38,13 +38,14 @@ typedef struct WorkerReport {
         uint32_t event;
         uint32_t error; /* AttachError */
         uint64_t session;
-        bool is_persistent;  /* the session outlives the worker */
-        bool is_empty;       /* RUNDOWN: the runtime is suspended at its start */
-        bool is_unlisted;    /* RUNDOWN: the rule of AttachList prevented it */
-        uint32_t via;        /* AttachVia: LTTNG or EVENTPIPE */
-        int32_t vpid;        /* pid of the target in its own pid namespace */
-        uint64_t pid_ns;     /* inode of that namespace */
-        uint64_t time;       /* HELD: begin of the session */
+        bool is_persistent; /* the session outlives the worker */
+        bool is_empty;      /* RUNDOWN: the runtime is suspended at its start */
+        bool is_unlisted;   /* RUNDOWN: the rule of AttachList prevented it */
+        uint32_t via;       /* AttachVia: LTTNG or EVENTPIPE */
+        int32_t vpid;       /* pid of the target in its own pid namespace */
+        uint64_t pid_ns;    /* inode of that namespace */
+        uint64_t time;      /* HELD: begin of the session. FAILED: the session has ended: events may
+                             * be missing from here on; 0: it has not, or was never held */
         uint64_t begin, end; /* RUNDOWN */
         char version[64];    /* version of the runtime; "": not known */
         char message[WORKER_MAX_MESSAGE];
@@ -55,6 +56,12 @@ typedef struct WorkerReport {
  * all the time, which comes with WORKER_HELD, or -1. Returns the result of recvmsg().
  */
 ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream);
+
+/*
+ * ns: the end of a session, or the death of its worker, is noticed later than it happens, so events
+ * may be missing from so long before.
+ */
+#define WORKER_DEATH_MARGIN UINT64_C(1000000000)
 
 /* One packet of one byte. */
 typedef enum WorkerOrder {

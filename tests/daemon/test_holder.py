@@ -91,8 +91,18 @@ def begin(*_):
     for session in sessions.values():
         session.sendall(b'Nettrace')
 signal.signal(signal.SIGUSR1, begin)
+# The first session ends, as if somebody else had stopped it.
+signal.signal(signal.SIGUSR2, lambda *_: sessions.pop(min(sessions)).close())
 while True:
     connection, _ = listener.accept()
+    if mode == 'late':
+        mode = 'calm'
+        reverse = socket.socket(socket.AF_UNIX)
+        reverse.connect(sys.argv[4])
+        reverse.sendall(b'ADVR_V1\\0' + bytes(16) + struct.pack('<QH', os.getpid(), 0))
+        time.sleep(0.5)
+        connection.close()
+        continue
     if mode == 'mute':
         sessions[n] = connection
         n += 1
@@ -216,7 +226,7 @@ def runtimes(holder, mode, count=1, place=None, **options):
     directory = holder.directory / f'tmp-{place or mode}'
     directory.mkdir()
     directory.chmod(0o777)
-    with python(RUNTIME, directory, mode, count, env={**os.environ, 'TMPDIR': str(directory)},
+    with python(RUNTIME, directory, mode, count, holder.directory / 'port', env={**os.environ, 'TMPDIR': str(directory)},
                 **options) as words:
         if len(words) != count:
             raise RuntimeError(f'{len(words)} of {count} processes have begun')
@@ -308,6 +318,30 @@ def test_early(tap, holder, process):
         live.wait_for('another session', lambda: holder.n_sessions('early') > 1, process)
         tap.check(True, 'once it has started, others are opened')
     live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'], process)
+
+
+def test_late(tap, holder, process):
+    """A runtime that connects to the holder's port while the first attempt to attach it fails, as one does whose
+    program was found a moment before its own port opened."""
+    with runtimes(holder, 'late') as (target,):
+        answer = holder.ask('attach', target, via='eventpipe')
+        tap.equal(answer.get('pid'), target, 'a runtime that connects meanwhile is attached by the next attempt')
+    live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'], process)
+
+
+def test_stopped_session(tap, holder, process):
+    """Somebody else stops the session: events are missing from then on, although the worker ends later."""
+    with runtimes(holder, 'calm', place='stopped') as (target,):
+        begin = time.monotonic()
+        holder.ask('attach', target, via='eventpipe')
+        stopped = time.monotonic()
+        os.kill(target, signal.SIGUSR2)
+        row = live.wait_for('another session', lambda: next(
+            (row for row in holder.ask('list')['attachments'] if row['pid'] == target and row['restarts'] and
+             row['state'] == 'waiting'), None), process)
+        tap.check(begin < float(row['lost_since']) < stopped, 'a session that somebody stops: events are missing since then',
+                  begin, stopped, row)
+        holder.ask('detach', target)
 
 
 def test_stopped_worker(tap, holder, process):
@@ -413,6 +447,8 @@ def test(tap, programs, directory, _):
         for mode in ('trickle', 'flood'):
             test_endless(tap, holder, process, mode)
         test_early(tap, holder, process)
+        test_late(tap, holder, process)
+        test_stopped_session(tap, holder, process)
         test_stopped_worker(tap, holder, process)
         test_killed_together(tap, holder, process)
         test_large_environment(tap, holder)
