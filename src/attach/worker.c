@@ -134,9 +134,15 @@ ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
                                  .msg_iovlen = 1,
                                  .msg_control = control.bytes,
                                  .msg_controllen = sizeof(control.bytes)};
-        ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+        const struct cmsghdr *header;
+        ssize_t n;
 
+        /* If the worker ends before it reads an order, the socket says so once, before the worker's
+         * last reports. */
+        do
+                n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        while (n < 0 && errno == ECONNRESET);
+        header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
         *ret_stream = -1;
         if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
                 memcpy(ret_stream, CMSG_DATA(header), sizeof(*ret_stream));
