@@ -62,6 +62,13 @@ static uint64_t generation_of(const char *path)
 }
 
 /* Writes the file and a mapping one second later. */
+/* When a file of STATUS can have been mapped. On a busy machine, a test writes its files seconds
+ * apart, so each one needs a time of its own. */
+static uint64_t since_of(const struct stat *status)
+{
+        return ((uint64_t)status->st_ctim.tv_sec + 1) * NS;
+}
+
 static void world_init(World *world)
 {
         struct stat status;
@@ -75,7 +82,7 @@ static void world_init(World *world)
                 .pid = PID,
                 .start = START,
                 .end = START + 0x1000,
-                .since = ((uint64_t)status.st_ctim.tv_sec + 1) * NS,
+                .since = since_of(&status),
                 .major = major(status.st_dev),
                 .minor = minor(status.st_dev),
                 .inode = status.st_ino,
@@ -211,6 +218,7 @@ START_TEST(test_program)
         ck_assert_int_eq(stat(world.path, &status), 0);
         world.mapping.inode = status.st_ino;
         world.mapping.generation = generation_of(world.path);
+        world.mapping.since = since_of(&status);
         world.mapping.offset = IN_PROGRAM & ~0xfffu;
         world.mapping.end = START + 0x3000;
         ck_assert(init_from(&images, &world.mapping, 1));
@@ -273,8 +281,7 @@ static void make_other(World *world)
         ck_assert_int_eq(stat(world->path, &status), 0);
         world->mapping.inode = status.st_ino;
         world->mapping.generation = generation_of(world->path);
-        /* On a busy machine, the new file is written long after the first one. */
-        world->mapping.since = ((uint64_t)status.st_ctim.tv_sec + 1) * NS;
+        world->mapping.since = since_of(&status);
 }
 
 static void make_fifo(World *world)
