@@ -5,6 +5,7 @@ workstations and for servers. With `--every`, each interval has those of its own
 
 import gzip
 import json
+import math
 import pathlib
 import re
 import sys
@@ -20,6 +21,8 @@ import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
 SECONDS = 2
+# Threads of the runtime that collect; its others compute during a pause, too.
+COLLECTORS = '.NET BGC', '.NET Server GC'
 # s: the events of two sessions; and the resolution of a file.
 MOST_APART = 0.005
 # Of the run with intervals, and of each.
@@ -55,8 +58,8 @@ def share(path):
 
 def shares_by_events(path):
     """(samples with the category of collections, samples within the collections that the runtime reports) of all, by a
-    profile for Firefox Profiler: a pause stops the program, and what runs then is the collector's; a collection in the
-    background is of the thread that it has for that."""
+    profile for Firefox Profiler: a pause stops the program, and what runs then is the collector's, or another thread of the
+    runtime; a collection in the background is of the thread that it has for that."""
     profile = json.loads(gzip.decompress(path.read_bytes()))
     names = [category['name'] for category in profile['meta']['categories']]
     samples, pauses, background = [], [], []
@@ -71,6 +74,8 @@ def shares_by_events(path):
                     for stack, time in zip(thread['samples']['stack'], thread['samples']['time'])]
 
     def is_within(name, time):
+        if name.startswith('.NET ') and name not in COLLECTORS:
+            return False
         return any(begin <= time < end for begin, end in (pauses + background if name == '.NET BGC' else pauses))
 
     return (sum(category == 'Garbage collection' for _, _, category in samples) / len(samples),
@@ -80,7 +85,7 @@ def shares_by_events(path):
 
 def own_events(place, path):
     """The pauses, (begin, end) in s of CLOCK_MONOTONIC, and the collections, (begin, end, text of a marker), of the
-    program's own session."""
+    program's own session. A collection in the background that the end of the program stops has no end."""
     done = place.programs.run([place.programs.clrsym, 'dump', path])
     begun, pauses, collections = {}, [], []
     for event in map(json.loads, done.stdout.splitlines()):
@@ -94,7 +99,8 @@ def own_events(place, path):
         elif name.startswith('GCEnd') and ('number', fields['Count']) in begun:
             begin, text = begun.pop(('number', fields['Count']))
             collections.append((begin, at, text))
-    return pauses, collections
+    endless = [(one[0], math.inf, one[1]) for one in begun.values() if isinstance(one, tuple) and 'background' in one[1]]
+    return pauses, collections, endless
 
 
 def read_window(path, ahead):
@@ -123,12 +129,13 @@ def unmatched(some, others):
         one[2] == other[2] and abs(one[0] - other[0]) < MOST_APART and abs(one[1] - other[1]) < MOST_APART for other in others)]
 
 
-def check_window(tap, what, window, pauses, collections, border):
+def check_window(tap, what, window, events, border):
     """A sample is in a collection if the program's own session has one then, on its thread; and the collections at each
     sample are those. BORDER: the end of the interval before. Returns the end of this one."""
     samples, markers = window
+    pauses, collections, endless = events
     shown = [(begin, end, text) for begin, end, name, text in markers if name == 'Garbage collection']
-    background = [one for one in collections if 'background' in one[2]]
+    background = endless + [one for one in collections if 'background' in one[2]]
     limit = max(MAX_POINTS * len(samples), 2)
     for kind, is_collector in (('the program', False), ("the collector's thread", True)):
         # Other threads of the runtime compute while the program is stopped.
@@ -160,11 +167,11 @@ def test_windows(tap, place, command, what):
     tap.equal(got, list(map(int, output.split()[:3])), f'{what}: as many as the program counts')
     ahead = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC)
     windows = [read_window(path, ahead) for path in sorted((place.directory / 'windows').iterdir())]
-    pauses, collections = own_events(place, own)
+    events = _, collections, _ = own_events(place, own)
     tap.check(len(windows) > 2 and len(collections) > 2, f'{what}: {len(windows)} intervals', collections)
     border = 0
     for number, window in enumerate(windows):
-        border = check_window(tap, f'{what}, {number}', window, pauses, collections, border)
+        border = check_window(tap, f'{what}, {number}', window, events, border)
     # The first ones can be from before the program was attached.
     begin = windows[0][0][0][0]
     tap.check(all(any(text == one[2] and left < one[1] and right > one[0] for _, markers in windows
