@@ -43,20 +43,20 @@ struct Attachment {
         WorkerShare *share; /* borrowed or NULL: share of its workers */
         AttachmentFn fn;
         void *data;
-        pid_t worker;        /* 0: none */
-        int fd;              /* socket to the worker; -1: none */
-        guint source;        /* watches FD, or starts the next worker */
-        uint64_t session;    /* id of the session of this worker or of the previous one */
-        bool is_persistent;  /* that session outlives its worker */
-        bool was_held;       /* this holder or an earlier one has held the session */
-        bool has_met;        /* the runtime has connected since the start of the worker */
-        uint64_t held_until; /* ns of CLOCK_MONOTONIC: last time at which the session was known to
-                              * be held */
-        uint64_t over_since; /* ns of CLOCK_MONOTONIC: the worker has reported that its session has
-                              * lost events since then, and is over; 0: it has not */
-        uint64_t quit_time;  /* ns of CLOCK_MONOTONIC of the order to quit; 0: no order */
-        pid_t orphan;        /* worker of an earlier holder, which may still hold the session; 0:
-                              * none */
+        pid_t worker;          /* 0: none */
+        int fd;                /* socket to the worker; -1: none */
+        guint source;          /* watches FD, or starts the next worker */
+        uint64_t session;      /* id of the session of this worker or of the previous one */
+        bool is_persistent;    /* that session outlives its worker */
+        bool was_held;         /* this holder or an earlier one has held the session */
+        bool has_met;          /* the runtime has connected since the start of the worker */
+        uint64_t held_until;   /* ns of CLOCK_MONOTONIC: last time at which the session was known to
+                                * be held */
+        uint64_t over_since;   /* ns of CLOCK_MONOTONIC: events may be missing from here on, by the
+                                * worker, whose session is over; 0: it has not reported that */
+        uint64_t quit_time;    /* ns of CLOCK_MONOTONIC of the order to quit; 0: no order */
+        pid_t orphan;          /* worker of an earlier holder, which may still hold the session; 0:
+                                * none */
         uint64_t orphan_start; /* start of ORPHAN in clock ticks since boot */
         guint heartbeat;
         Watchdog *watchdog; /* owned or NULL: watches the worker */
@@ -340,9 +340,8 @@ static void attachment_recover(Attachment *attachment, bool had_session, bool wa
 
         if (!attachment->is_persistent || (had_session && !was_killed)) {
                 const uint64_t lost_since =
-                        had_session && !was_killed && attachment->over_since
-                                ? attachment->over_since
-                                : eventpipe_session_clock() - WORKER_DEATH_MARGIN;
+                        attachment->over_since ? attachment->over_since
+                                               : eventpipe_session_clock() - WORKER_DEATH_MARGIN;
 
                 if (!info->lost_since)
                         info->lost_since = lost_since;
@@ -543,7 +542,7 @@ static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
         int stream = -1;
         ssize_t n = worker_report_receive(fd, &report, &stream);
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n < 0 && errno == EAGAIN)
                 return G_SOURCE_CONTINUE;
         if (n != sizeof(report)) {
                 /* That call removed this source, and may have freed the attachment. */

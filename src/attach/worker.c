@@ -69,10 +69,11 @@ typedef struct Worker {
         EventPipeWait wait;       /* for a rundown; interrupt_fd -1 after the holder's death */
         char *version;            /* owned or NULL */
         WorkerEnd end;
-        bool wants_rundown; /* a rundown was ordered, or none was made yet */
-        AttachVia via;      /* LTTNG or EVENTPIPE; ANY: not chosen yet */
-        AttachList list;    /* rule of that rundown */
-        AttachList rule;    /* rule of rundowns without an order for this process */
+        uint64_t lost_since; /* ns: the session is over, and has lost events since; 0: it is not */
+        bool wants_rundown;  /* a rundown was ordered, or none was made yet */
+        AttachVia via;       /* LTTNG or EVENTPIPE; ANY: not chosen yet */
+        AttachList list;     /* rule of that rundown */
+        AttachList rule;     /* rule of rundowns without an order for this process */
 
         /* With EVENTPIPE; else NULL and unused. */
         EventPipeFeed *feed;    /* owned */
@@ -126,6 +127,13 @@ typedef union WorkerControl {
         char bytes[CMSG_SPACE(sizeof(int))];
 } WorkerControl;
 
+/* If the other side closes the socket with unread packets, one read fails with ECONNRESET; the
+ * packets that it sent before follow. */
+static bool packets_follow(int code)
+{
+        return code == EINTR || code == ECONNRESET;
+}
+
 ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
 {
         WorkerControl control;
@@ -137,11 +145,9 @@ ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
         const struct cmsghdr *header;
         ssize_t n;
 
-        /* If the worker ends before it reads an order, the socket says so once, before the worker's
-         * last reports. */
         do
                 n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        while (n < 0 && errno == ECONNRESET);
+        while (n < 0 && packets_follow(errno));
         header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
         *ret_stream = -1;
         if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
@@ -191,20 +197,15 @@ static void worker_send(Worker *worker, const WorkerReport *report)
         worker->end = WORKER_IS_MUTE;
 }
 
-static void worker_send_failure(Worker *worker, const GError *error, uint64_t lost_since)
+static void worker_send_error(Worker *worker, const GError *error)
 {
         WorkerReport report = {
-                .event = WORKER_FAILED, .error = (uint32_t)error->code, .time = lost_since};
+                .event = WORKER_FAILED, .error = (uint32_t)error->code, .time = worker->lost_since};
 
         if (error->code == ATTACH_ERROR_ENDED)
                 report.event = WORKER_ENDED;
         g_strlcpy(report.message, error->message, sizeof(report.message));
         worker_send(worker, &report);
-}
-
-static void worker_send_error(Worker *worker, const GError *error)
-{
-        worker_send_failure(worker, error, /* lost_since= */ 0);
 }
 
 static void worker_want_rundown(Worker *worker, AttachList list)
@@ -278,7 +279,8 @@ static bool worker_take_orders(void *data)
         char order;
         ssize_t n;
 
-        while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 || (n < 0 && errno == EINTR)) {
+        while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 ||
+               (n < 0 && packets_follow(errno))) {
                 if (n > 0 && order == WORKER_QUIT)
                         worker->end = WORKER_MUST_QUIT;
                 else if (n > 0 && order == WORKER_PING)
@@ -696,14 +698,13 @@ static void worker_finish_feed(const Worker *worker)
                 eventpipe_feed_finish(worker->feed, FINISH_LIMIT);
 }
 
-/* OVER: ns of CLOCK_MONOTONIC, when the end of the session was noticed. */
-static void worker_send_ended(Worker *worker, uint64_t over)
+static void worker_send_ended(Worker *worker)
 {
-        /* The runtime writes all events before the end of the stream. */
-        const uint64_t lost_since =
-                worker->feed ? eventpipe_feed_last(worker->feed) + 1 : over - WORKER_DEATH_MARGIN;
         g_autoptr(GError) error = NULL;
 
+        /* The runtime writes all events before the end of the stream. */
+        if (worker->feed)
+                worker->lost_since = eventpipe_feed_last(worker->feed) + 1;
         if (target_is_ending(&worker->target))
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
                             (int)worker->target.info.host_pid);
@@ -716,7 +717,7 @@ static void worker_send_ended(Worker *worker, uint64_t over)
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d has ended the session",
                             (int)worker->target.info.host_pid);
-        worker_send_failure(worker, error, lost_since);
+        worker_send_error(worker, error);
 }
 
 /*
@@ -754,7 +755,6 @@ void worker_run(const WorkerJob *job, int fd)
                          .rule = job->list,
                          .orphan = -1};
         g_autoptr(GError) error = NULL;
-        uint64_t over;
 
         worker_limit_memory();
         worker_keep_memory();
@@ -772,12 +772,12 @@ void worker_run(const WorkerJob *job, int fd)
         case WORKER_GOES_ON: /* no session was held */
                 break;
         case WORKER_IS_DONE:
-                over = eventpipe_session_clock();
+                worker.lost_since = eventpipe_session_clock() - WORKER_DEATH_MARGIN;
                 eventpipe_session_close(&worker.session);
                 /* The target writes the rest of its sessions one after the other. */
                 collection_session_end(&worker.collections);
                 worker_finish_feed(&worker);
-                worker_send_ended(&worker, over);
+                worker_send_ended(&worker);
                 break;
         case WORKER_IS_MUTE:
         case WORKER_MUST_QUIT:
