@@ -26,14 +26,15 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
 
         for (; chain->n; chain->n--, chain->at++) {
                 uint64_t ip = *chain->at;
+                StackRoot cut;
 
                 if (ip == STACK_HIDDEN_MARK) {
                         is_after_hidden = true;
                         continue;
                 }
                 if (ip >= PERF_CONTEXT_MAX) {
-                        if (chain_cut_of_mark(ip) > chain->cut)
-                                chain->cut = chain_cut_of_mark(ip);
+                        cut = chain_cut_of_mark(ip);
+                        chain->cut = cut > chain->cut ? cut : chain->cut;
                         chain->has_begin |= ip == STACK_BEGIN_MARK;
                         /* A cookie follows; the kernel delivers the user part later. */
                         if (ip == CONTEXT_DEFERRED && chain->n > 1) {

@@ -26,7 +26,7 @@
 /* The mark between two addresses where a caller is missing. */
 #define STACK_HIDDEN_MARK (UINT64_MAX - 2997)
 
-/* How the outer end of a stack was cut. Of several, the last one counts. */
+/* How the outer end of a stack was cut. If several are true, the largest counts. */
 typedef enum StackRoot {
         STACK_WHOLE,
         STACK_CUT_FRAMES, /* perf's limit of frames */

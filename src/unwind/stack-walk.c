@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/stack-walk.h"
 
-#include "perf/mapping-kind.h"
 #include "perf/chain.h"
+#include "perf/mapping-kind.h"
 #include "perfdata/error.h"
 #include "symbols/vdso.h"
 #include "unwind/image-frames.h"
