@@ -61,35 +61,34 @@ static uint64_t generation_of(const char *path)
         return (uint32_t)number;
 }
 
-/* Writes the file and a mapping one second later. */
-/* When a file of STATUS can have been mapped. On a busy machine, a test writes its files seconds
- * apart, so each one needs a time of its own. */
-static uint64_t since_of(const struct stat *status)
+/* Maps the present file, one second after it was written: on a busy machine, a test writes its
+ * files seconds apart. */
+static void world_map_file(World *world)
 {
-        return ((uint64_t)status->st_ctim.tv_sec + 1) * NS;
+        struct stat status;
+
+        ck_assert_int_eq(stat(world->path, &status), 0);
+        world->mapping.since = ((uint64_t)status.st_ctim.tv_sec + 1) * NS;
+        world->mapping.major = major(status.st_dev);
+        world->mapping.minor = minor(status.st_dev);
+        world->mapping.inode = status.st_ino;
+        world->mapping.generation = generation_of(world->path);
 }
 
 static void world_init(World *world)
 {
-        struct stat status;
-
         world->directory = g_dir_make_tmp("clrsym-images-XXXXXX", NULL);
         ck_assert_ptr_nonnull(world->directory);
         world->path = g_build_filename(world->directory, "a b.dll", NULL);
         write_image(world->path);
-        ck_assert_int_eq(stat(world->path, &status), 0);
         world->mapping = (Mapping){
                 .pid = PID,
                 .start = START,
                 .end = START + 0x1000,
-                .since = since_of(&status),
-                .major = major(status.st_dev),
-                .minor = minor(status.st_dev),
-                .inode = status.st_ino,
                 .has_generation = true,
-                .generation = generation_of(world->path),
                 .path = world->path,
         };
+        world_map_file(world);
 }
 
 static void world_deinit(World *world)
@@ -208,17 +207,13 @@ START_TEST(test_program)
 {
         World world;
         Images images;
-        struct stat status;
         ImageCode code;
 
         world_init(&world);
         g_unlink(world.path);
         world.path[strlen(world.path) - strlen(".dll")] = '\0';
         write_program(world.path);
-        ck_assert_int_eq(stat(world.path, &status), 0);
-        world.mapping.inode = status.st_ino;
-        world.mapping.generation = generation_of(world.path);
-        world.mapping.since = since_of(&status);
+        world_map_file(&world);
         world.mapping.offset = IN_PROGRAM & ~0xfffu;
         world.mapping.end = START + 0x3000;
         ck_assert(init_from(&images, &world.mapping, 1));
@@ -275,13 +270,8 @@ static void replace_file(World *world)
 
 static void make_other(World *world)
 {
-        struct stat status;
-
         ck_assert(g_file_set_contents(world->path, "#!/bin/sh", -1, NULL));
-        ck_assert_int_eq(stat(world->path, &status), 0);
-        world->mapping.inode = status.st_ino;
-        world->mapping.generation = generation_of(world->path);
-        world->mapping.since = since_of(&status);
+        world_map_file(world);
 }
 
 static void make_fifo(World *world)
