@@ -9,19 +9,10 @@ import os
 import pathlib
 import statistics
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import attached  # pylint: disable=wrong-import-position
-import diagport  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_eventpipe  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
+from tests.live import attached, diagport, live, test_eventpipe, test_live
+from tests.traces import recorded
 
 N_RUNS = 10
 SECONDS = 1

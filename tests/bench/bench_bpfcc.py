@@ -10,15 +10,10 @@ import os
 import pathlib
 import signal
 import socket
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.live import live
+from tests.traces import recorded
 
 ROUNDS = 20
 LIVE_TIMER_US = 100_000

@@ -9,17 +9,11 @@ Runs alternate. Asserts nothing of the figures."""
 import collections
 import pathlib
 import shutil
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'oracle', 'daemon')]
-
-import bench_record  # pylint: disable=wrong-import-position
-import collect_linux  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import record_tools  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
+from tests.bench import bench_record, record_tools
+from tests.live import collect_linux, live
+from tests.oracle import traceevent
+from tests.traces import recorded
 
 N_RUNS = 3
 SECONDS = 12

@@ -6,18 +6,13 @@ against that on a quiet daemon. Asserts no time."""
 
 import json
 import os
-import pathlib
 import statistics
 import struct
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import INTERFACE, Client  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client, INTERFACE
+from tests.traces import recorded
 
 PROMISE = 0.02
 SECONDS = 3

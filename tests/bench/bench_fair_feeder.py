@@ -5,20 +5,15 @@ each way the longest wait of all, and the most of the daemon's CPU time in one w
 have no part in, against the 20 ms that the daemon promises. Asserts no time."""
 
 import os
-import pathlib
 import statistics
 import struct
-import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from bench_fair import PROMISE  # pylint: disable=wrong-import-position
-from test_daemon import Client  # pylint: disable=wrong-import-position
+from tests.bench.bench_fair import PROMISE
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client
+from tests.traces import recorded
 
 SECONDS = 4
 BATCH = 63 << 20

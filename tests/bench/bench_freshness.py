@@ -11,17 +11,11 @@ import random
 import signal
 import statistics
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live', 'daemon'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_eventpipe  # pylint: disable=wrong-import-position
-from test_daemon import Client  # pylint: disable=wrong-import-position
+from tests.daemon.test_daemon import Client
+from tests.live import live, test_eventpipe
+from tests.traces import recorded
 
 TIMERS_US = (10_000, 100_000, 1_000_000)
 EVENTPIPE_US = 100_000

@@ -10,15 +10,12 @@ import pathlib
 import shutil
 import statistics
 import subprocess
-import sys
+
+from tests.bench import measure
+from tests.lines import test_lines
+from tests.traces import recorded
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces'), str(TESTS / 'lines'), str(TESTS / 'live')]
-
-import measure  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_lines  # pylint: disable=wrong-import-position
-
 N_RUNS = 7
 # PDBs with as many methods together as ten large ones of a compiler have; assemblies of a large program.
 N_PDBS, N_METHODS = 10, 21000
@@ -40,8 +37,8 @@ def generated_source():
 
 def build(directory):
     """(the assembly with many methods, the program on System.Reflection.Metadata)"""
-    import test_live_lines  # pylint: disable=import-outside-toplevel
-    import runtimes  # pylint: disable=import-outside-toplevel
+    from tests.live import test_live_lines
+    from tests.live import runtimes
     compiler = test_live_lines.Compiler(directory, runtimes.OWN)
     source = directory / 'Many.cs'
     source.write_text('\n'.join(generated_source()))

@@ -10,16 +10,10 @@ import pathlib
 import signal
 import statistics
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.live import alone, live
+from tests.traces import recorded
 
 TIMER_US = 100_000
 SECONDS = 15

@@ -3,14 +3,10 @@
 of a recording, each some times, as a program's tracepoints have them. A daemon has the names. Asserts no time."""
 
 import pathlib
-import sys
 
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces'), str(TESTS / 'ctf')]
-
-import measure  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_filter  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.ctf import test_filter
+from tests.traces import recorded
 
 N_RUNS = 9
 EVENTS_EACH = 40

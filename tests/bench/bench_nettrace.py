@@ -3,17 +3,12 @@
 whole processes, beside the LTTng trace of the same run, and beside a program on TraceEvent that
 reads the names of all methods. More .nettrace files can be given. Asserts no time."""
 
-import pathlib
 import shutil
-import sys
 
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces'), str(TESTS / 'nettrace'), str(TESTS / 'oracle')]
-
-import measure  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_nettrace  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.nettrace import test_nettrace
+from tests.oracle import traceevent
+from tests.traces import recorded
 
 N_RUNS = 9
 RECORDINGS = ('lib', 'stacks')

@@ -7,17 +7,12 @@ bench_newest.py CLRSYM CLRSYMD PLUGIN_DIR R2R-MAPS
 """
 
 import os
-import pathlib
 import statistics
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / 'traces'), str(HERE.parent / 'live')]
-
-import live  # pylint: disable=wrong-import-position
-import measure  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.live import live, runtimes
 
 N_STARTS, N_READS = 40, 5
 RUNTIMES = runtimes.OWN, runtimes.NEWEST

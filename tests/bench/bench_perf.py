@@ -6,14 +6,10 @@ machine. Asserts no time."""
 import pathlib
 import statistics
 import struct
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'perf')]
-
-import measure  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.perf import perftool
+from tests.traces import recorded
 
 N_RUNS = 7
 WANTED = 5 << 20

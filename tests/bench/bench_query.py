@@ -7,11 +7,8 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
+from tests.traces import recorded
 
 BODIES = (10_000, 100_000, 1_000_000)
 BATCHES = (16, 256, 4096)

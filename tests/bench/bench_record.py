@@ -12,18 +12,11 @@ import os
 import pathlib
 import shutil
 import statistics
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live', 'daemon'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import bench_attach  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import measure  # pylint: disable=wrong-import-position
-import record_tools  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.bench import bench_attach, measure, record_tools
+from tests.live import live
+from tests.traces import recorded
 
 N_RUNS = 5
 WORK_SECONDS = 1.5

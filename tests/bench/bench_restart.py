@@ -7,15 +7,10 @@ import pathlib
 import shutil
 import socket
 import statistics
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'soak'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import recorded  # pylint: disable=wrong-import-position
-import test_budget_run as budget  # pylint: disable=wrong-import-position
+from tests.soak import test_budget_run as budget
+from tests.traces import recorded
 
 N_BODIES, N_RUNS, N_RESTARTS = 10**6, 5, 7
 PID = 1000

@@ -3,12 +3,9 @@
 babeltrace2's own source with `dummy`. Runs alternate, so all see the same machine. Asserts no time."""
 
 import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import measure  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.traces import recorded
 
 N_RUNS = 9
 TRACES = ('perf', 'dynamic', 'net8.0', 'hello')

@@ -7,14 +7,10 @@ Asserts no time."""
 import os
 import pathlib
 import shutil
-import sys
 
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces'), str(TESTS / 'oracle')]
-
-import measure  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
+from tests.bench import measure
+from tests.oracle import traceevent
+from tests.traces import recorded
 
 N_RUNS = 9
 TRACES = ('perf', 'dynamic', 'net8.0', 'rejit-tiered')

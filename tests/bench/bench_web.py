@@ -16,19 +16,13 @@ import shutil
 import socket
 import statistics
 import subprocess
-import sys
 import threading
 import time
 import urllib.parse
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import diagport  # pylint: disable=wrong-import-position
-import record_tools  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.bench import record_tools
+from tests.live import diagport, runtimes
+from tests.traces import recorded
 
 SECONDS = float(os.environ.get('CLRSYM_BENCH_SECONDS', '3'))
 N_RUNS = int(os.environ.get('CLRSYM_BENCH_RUNS', '5'))

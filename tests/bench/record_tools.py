@@ -13,12 +13,9 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import time
 
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / 'live'))
-
-import collect_linux  # pylint: disable=wrong-import-position
+from tests.live import collect_linux
 
 TIMEOUT = 240
 # What of it is of interest.

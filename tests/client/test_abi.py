@@ -11,12 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-
 HEADERS = ROOT / 'include'
 KNOWN = HERE / 'libclrsym.abi'
 # Bits of abidiff's exit status (abidiff(1)).

@@ -6,16 +6,13 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
+from tests.daemon import ingest
+from tests.lines import test_lines
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'lines')]
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_lines  # pylint: disable=wrong-import-position
-
 NS = 10**9
 TRACES = ('hello', 'dynamic', 'collectible', 'rejit-tiered', 'pidns', 'perpid', 'lossy')
 

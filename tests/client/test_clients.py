@@ -7,17 +7,12 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
+
+from tests.client import json_client
+from tests.daemon import ingest
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-sys.path.insert(0, str(HERE.parent / 'daemon'))
-
-import ingest  # pylint: disable=wrong-import-position
-import json_client  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-
 CLIENTS = ('json_client.py', 'bulk_client.py')
 MANUAL = HERE.parents[1] / 'man' / 'clrsym-protocol.7'
 # Share of bodies that the truth lacks: see test_traces.py.

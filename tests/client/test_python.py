@@ -11,14 +11,14 @@ import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-PACKAGE = HERE.parents[1] / 'src/client/python'
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon'), str(PACKAGE)]
+from tests.daemon import ingest
+from tests.traces import recorded
 
-import clrsym  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from clrsym import connection  # pylint: disable=wrong-import-position
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / 'src/client/python'
+sys.path.append(str(PACKAGE))
+
+import clrsym
+from clrsym import connection
 
 TRACES = ('hello', 'tiered', 'dynamic', 'pidns')
 NO_METHOD = {clrsym.Status.NO_METHOD, clrsym.Status.UNLOADED, clrsym.Status.NOT_YET, clrsym.Status.PENDING}

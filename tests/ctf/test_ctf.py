@@ -10,12 +10,10 @@ import random
 import resource
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-import recorded  # noqa: E402
+from tests.traces import recorded
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 SEED = 8

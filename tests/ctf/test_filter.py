@@ -8,16 +8,12 @@ import pathlib
 import re
 import struct
 import subprocess
-import sys
 import time
 
+from tests.ctf import test_written, written
+from tests.traces import recorded
+
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces')]
-
-import recorded  # noqa: E402
-import test_written  # noqa: E402
-import written  # noqa: E402
-
 EXAMPLE = TESTS.parent / 'src/client/python/examples/slow_syscalls.py'
 FILTER = 'filter.clrsym.names'
 N_SEEDS = 16 if recorded.IS_FULL else 8

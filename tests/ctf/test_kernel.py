@@ -6,15 +6,12 @@ import bisect
 import lzma
 import pathlib
 import re
-import sys
 import tarfile
 
+from tests.ctf import test_filter
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / 'traces')]
-
-import recorded  # noqa: E402
-import test_filter  # noqa: E402
-
 DATA = HERE / 'kernel'
 FIELD = 'callstack_user_clr_debug_info'
 ADDED = re.compile(f', {FIELD} = \\[(?:{test_filter.ELEMENT.pattern})* \\]')

@@ -19,14 +19,11 @@ os.environ['BABELTRACE_PLUGIN_PATH'] = sys.argv[3]
 # A plugin with sanitizers can only be loaded by a process that began with them.
 IN_PROCESS = 'CLRSYM_TEST_PRELOAD' not in os.environ
 
-import bt2  # noqa: E402
+import bt2
 
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / 'traces'), str(TESTS / 'oracle')]
-
-import recorded  # noqa: E402
-import test_bt2  # noqa: E402
-from layout import LAYOUT, hexadecimal  # noqa: E402
+from tests.oracle import test_bt2
+from tests.traces import recorded
+from tests.traces.layout import LAYOUT, hexadecimal
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 SEED = 14

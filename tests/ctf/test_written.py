@@ -7,12 +7,9 @@ import functools
 import json
 import pathlib
 import re
-import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / 'traces'),
-                str(pathlib.Path(__file__).resolve().parent)]
-import recorded  # noqa: E402
-import written  # noqa: E402
+from tests.ctf import written
+from tests.traces import recorded
 
 N_SEEDS = 24
 PRETTY = ('-c', 'sink.text.pretty', '--params', 'no-delta=yes,verbose=yes')

@@ -4,7 +4,8 @@ feeds the events and knows the resulting names."""
 
 import random
 
-import ingest
+from tests.daemon import ingest
+
 
 # Pids that no process of this machine has.
 PIDS = [(1 << 23) + i for i in range(3)]

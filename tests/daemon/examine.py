@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 
-import live
+from tests.live import live
+
 
 # Maps files, acts on its environment, changes its root directory, and waits.
 FAKE = '''

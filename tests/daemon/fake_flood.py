@@ -16,8 +16,8 @@ import struct
 import sys
 import time
 
-import fake_runtime
-from fake_runtime import METHOD_LOAD, RUNTIME, method, text
+from tests.daemon import fake_runtime
+from tests.daemon.fake_runtime import METHOD_LOAD, RUNTIME, method, text
 
 JITTING_STARTED = 145
 MANY = 2000

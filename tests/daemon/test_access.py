@@ -7,14 +7,11 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import NOBODY, Client, wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client, NOBODY, wait_for
+from tests.traces import recorded
 
 OTHER, GROUP = 23456, 4242
 # A pid above the kernel's maximum.

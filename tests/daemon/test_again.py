@@ -15,12 +15,8 @@ import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import openmetrics  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest, openmetrics
+from tests.traces import recorded
 
 MANY = 40
 LISTED = b'{"pid":1,"state":"attached"}\n'

@@ -9,15 +9,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from traceserver import wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.traceserver import wait_for
+from tests.traces import recorded
 
 NO_DAEMON = ('clrsym: no daemon at {}: systemctl start clrsymd.socket, or use --trace DIR\n')
 NS = 10**9

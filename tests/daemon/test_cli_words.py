@@ -6,12 +6,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPLETION = ROOT / 'src' / 'cli' / 'clrsym.bash'

@@ -6,11 +6,8 @@ import json
 import os
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
+from tests.traces import recorded
 
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.conf.5'
 MIB = 1 << 20

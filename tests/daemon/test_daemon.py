@@ -11,13 +11,10 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import recorded
 
 INTERFACE = 'org.clrsym.Symbolizer'
 NOBODY = 65534

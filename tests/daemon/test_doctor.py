@@ -15,18 +15,12 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import threading
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from examine import Doctor, fake, hidden, libraries  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.examine import Doctor, fake, hidden, libraries
+from tests.live import alone, live
+from tests.traces import recorded
 
 NOBODY = 65534
 # The checks of one process.

@@ -3,7 +3,6 @@
 are."""
 
 import os
-import pathlib
 import random
 import re
 import select
@@ -11,10 +10,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import recorded
 
 NS = 10**9
 HIGH = 0x7ff36eaa1c70

@@ -11,17 +11,12 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
+from tests.daemon.test_holder import Holder, NOBODY, python, runtimes
+from tests.daemon.test_holder_ports import OTHER, as_user
+from tests.live import alone, live
+from tests.traces import recorded
 
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_holder import NOBODY, Holder, python, runtimes  # pylint: disable=wrong-import-position
-from test_holder_ports import OTHER, as_user  # pylint: disable=wrong-import-position
 
 # More than the command attaches at a time, for one user and for all.
 N_HOSTILE = 40

@@ -18,13 +18,9 @@ import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from examine import fake  # pylint: disable=wrong-import-position
+from tests.daemon.examine import fake
+from tests.live import live
+from tests.traces import recorded
 
 NOBODY = 65534
 N_CONNECTIONS = 900

@@ -17,14 +17,9 @@ import struct
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-# pylint: disable-next=wrong-import-position
-from test_holder import CROWD, NOBODY, RESUME, RUNTIME, Holder, announce, python, runtimes
+from tests.daemon.test_holder import CROWD, Holder, NOBODY, RESUME, RUNTIME, announce, python, runtimes
+from tests.live import live
+from tests.traces import recorded
 
 OTHER = 64998
 N_LINKS = 1000

@@ -5,16 +5,12 @@ intervals, and only for such a process. The holder is a socket of the test."""
 import json
 import pathlib
 import socket
-import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import Client  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client
+from tests.traces import recorded
 
 PER_PID = 2
 HELD, OTHER = 100, 200

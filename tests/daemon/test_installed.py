@@ -6,13 +6,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-from installed import Installed  # pylint: disable=wrong-import-position
+from tests.daemon.installed import Installed
+from tests.traces import recorded
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TRACE = 'dynamic'

@@ -6,16 +6,11 @@ import json
 import os
 import pathlib
 import re
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import openmetrics  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import varlink_idl  # pylint: disable=wrong-import-position
-from test_daemon import Client, feed, wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import ingest, openmetrics, varlink_idl
+from tests.daemon.test_daemon import Client, feed, wait_for
+from tests.traces import recorded
 
 try:
     from prometheus_client.openmetrics import parser as prometheus

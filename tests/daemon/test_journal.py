@@ -10,15 +10,10 @@ import random
 import resource
 import stat
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import calls  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import calls, recorded
 
 SEED = 20250611
 TRACES = ('dynamic', 'collectible', 'lossy', 'lateattach', 'pidns', 'rejit-tiered', 'perpid')

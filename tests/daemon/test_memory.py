@@ -6,14 +6,11 @@ import itertools
 import json
 import pathlib
 import socket
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import INTERFACE, Client  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client, INTERFACE
+from tests.traces import recorded
 
 MIB = 1 << 20
 MEMORY_MAX = 16 * MIB

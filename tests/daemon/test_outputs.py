@@ -9,12 +9,9 @@ import lzma
 import os
 import pathlib
 import stat
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import wait_for  # pylint: disable=wrong-import-position
+from tests.daemon.test_daemon import wait_for
+from tests.traces import recorded
 
 NOBODY = 65534
 SECRET = 'root:x:0:0\n'

@@ -15,12 +15,9 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live')]
-
-import ingest  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.live import live
+from tests.traces import recorded
 
 SEED = 20261128
 PID_NS = os.stat('/proc/self/ns/pid').st_ino

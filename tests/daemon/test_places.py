@@ -16,11 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_daemon import Client, wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_daemon import Client, wait_for
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 N_MANY = 100
@@ -99,11 +97,10 @@ def test_waiting(tap, programs, directory):
 # Feeds processes 100, 101, ... from connections of one user, and prints the acknowledged ones.
 CROWD = '''
 import os, select, sys
-sys.path.insert(0, sys.argv[1])
-from test_places import feeder
+from tests.daemon.test_places import feeder
 class Daemon:
-    ingest = sys.argv[2]
-made = [feeder(Daemon, 100 + i) for i in range(int(sys.argv[3]))]
+    ingest = sys.argv[1]
+made = [feeder(Daemon, 100 + i) for i in range(int(sys.argv[2]))]
 print(sum(bool(select.select([one.socket], [], [], 1)[0]) for one in made), flush=True)
 sys.stdin.readline()
 '''
@@ -114,7 +111,7 @@ def test_share(tap, programs, directory):
         for path, mode in ((directory, 0o755), (daemon.directory, 0o755), (daemon.ingest, 0o666)):
             os.chmod(path, mode)
         crowd = subprocess.Popen(
-            [sys.executable, '-B', '-c', CROWD, HERE, str(daemon.ingest), '6'],
+            [sys.executable, '-B', '-c', CROWD, str(daemon.ingest), '6'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=OTHER, group=OTHER, extra_groups=[])
         tap.equal(int(crowd.stdout.readline()), SHARE, 'one user has a quarter of the places')
         tap.check(re.search(rf'user {OTHER} has 2 feeders, a quarter of MaxFeeders=8', daemon.log()),

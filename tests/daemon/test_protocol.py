@@ -3,24 +3,17 @@
 are bounded, and no client suffers from another."""
 
 import json
-import pathlib
 import random
 import socket
 import struct
-import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'client'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import bulk_client  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-# pylint: disable-next=wrong-import-position
-from test_daemon import (CALL_LIMIT, INTERFACE, Client, feed, n_descriptors, rss_mib,
-                         settled_descriptors, wait_for)
+from tests.client import bulk_client
+from tests.daemon import ingest
+from tests.daemon.test_daemon import (CALL_LIMIT, Client, INTERFACE, feed, n_descriptors, rss_mib,
+                                      settled_descriptors, wait_for)
+from tests.traces import recorded
 
 SEED = 20240608
 N_BODIES = 50_000

@@ -12,18 +12,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import types
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_holder import NOBODY, runtimes  # pylint: disable=wrong-import-position
-from test_holder_ports import as_user  # pylint: disable=wrong-import-position
+from tests.daemon.test_holder import NOBODY, runtimes
+from tests.daemon.test_holder_ports import as_user
+from tests.live import alone, live
+from tests.traces import recorded
 
 N_HOSTILE = 8
 # s; much less than the listing of a hostile process takes (150), and much more than a recording.

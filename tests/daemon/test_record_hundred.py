@@ -12,19 +12,15 @@ import signal
 import subprocess
 import sys
 
+from tests.daemon.test_holder import NOBODY
+from tests.daemon.test_holder_ports import as_user
+from tests.daemon.test_places import memory_of
+from tests.daemon.test_record_hostile import missing
+from tests.live import alone, live
+from tests.profile import readers
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live', 'profile'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import readers  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_holder import NOBODY  # pylint: disable=wrong-import-position
-from test_holder_ports import as_user  # pylint: disable=wrong-import-position
-from test_places import memory_of  # pylint: disable=wrong-import-position
-from test_record_hostile import missing  # pylint: disable=wrong-import-position
-
 N = 100
 INTERVAL = 5  # s
 SLOW = 180  # s, on a busy machine

@@ -11,18 +11,13 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import ingest  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from installed import private_mounts  # pylint: disable=wrong-import-position
-from test_daemon import Client, feed, wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.installed import private_mounts
+from tests.daemon.test_daemon import Client, feed, wait_for
+from tests.live import live
+from tests.traces import recorded
 
 NOBODY = 65534
 GROUP, GID = 'clrsym-ingest', 64123

@@ -8,15 +8,11 @@ import random
 import resource
 import shutil
 import struct
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import traceserver  # pylint: disable=wrong-import-position
-from traceserver import INTERFACE, TraceServer  # pylint: disable=wrong-import-position
+from tests.daemon import ingest, traceserver
+from tests.daemon.traceserver import INTERFACE, TraceServer
+from tests.traces import recorded
 
 TRACES = ('tiered', 'collectible', 'emit', 'lossy', 'lateattach', 'perpid', 'pidns', 'perf')
 SMALL = 'tiered'

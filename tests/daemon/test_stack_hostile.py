@@ -12,12 +12,11 @@ import signal
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
+from tests.daemon import fake_flood
+from tests.traces import recorded
 
-import fake_flood  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+HERE = pathlib.Path(__file__).resolve().parent
+
 
 # s; several times the ten that a port has to answer.
 LIMIT = 120

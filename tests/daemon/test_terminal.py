@@ -13,17 +13,13 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 import unicodedata
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import traceserver  # pylint: disable=wrong-import-position
+from tests.daemon import ingest, traceserver
+from tests.traces import recorded
 
 NS = 10**9
 # Bytes of a .clrsym file before its first record, and the type of a text record.

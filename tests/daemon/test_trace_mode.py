@@ -14,11 +14,9 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-import traceserver  # pylint: disable=wrong-import-position
-from traceserver import INTERFACE, READ_TRACE, TraceServer, wait_for  # pylint: disable=wrong-import-position
+from tests.daemon import traceserver
+from tests.daemon.traceserver import INTERFACE, READ_TRACE, TraceServer, wait_for
+from tests.traces import recorded
 
 NOBODY = 65534
 TRACES = ('hello', 'perpid', 'pidns')

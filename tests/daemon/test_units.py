@@ -6,12 +6,9 @@ import json
 import os
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-from installed import Installed  # pylint: disable=wrong-import-position
+from tests.daemon.installed import Installed
+from tests.traces import recorded
 
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 # Maximum exposure of a service in `systemd-analyze security`, in tenths.

@@ -5,12 +5,9 @@ import json
 import os
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import recorded
 
 NS = 10**9
 LIB = 0x77000

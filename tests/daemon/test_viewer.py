@@ -15,18 +15,14 @@ import re
 import socket
 import struct
 import subprocess
-import sys
 import tarfile
 import time
 
+from tests.daemon import relayd
+from tests.live import live
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import relayd  # pylint: disable=wrong-import-position
-
 MANY = 'pidns'  # a trace with several streams
 CTF_DATA = HERE.parent / 'ctf' / 'data'
 # KiB. Room for the packets of all streams and some more, but not for a forged length. A sanitizer

@@ -4,15 +4,12 @@ the rules of the manual never has a wrong name, however fast code comes and goes
 
 import json
 import pathlib
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from churn import PIDS, Churn  # pylint: disable=wrong-import-position
-from test_daemon import Client, rss_mib  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.churn import Churn, PIDS
+from tests.daemon.test_daemon import Client, rss_mib
+from tests.traces import recorded
 
 SEED = 20240609
 # Number of batches, and of events in each.

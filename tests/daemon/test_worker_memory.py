@@ -14,14 +14,11 @@ import subprocess
 import sys
 import time
 
+from tests.daemon.test_holder import Holder, workers_of
+from tests.live import live
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_holder import Holder, workers_of  # pylint: disable=wrong-import-position
-
 NOBODY = 65534
 # MiB; at most 192 of them are queued data.
 MOST = 480

@@ -8,12 +8,9 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-from calls import BATCH, INTERFACE, Calls, batches  # pylint: disable=wrong-import-position
+from tests.traces.calls import BATCH, Calls, INTERFACE, batches
 
 READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).encode() + b'\0'
 CTF_MAGIC = 0xc1fc1fc1

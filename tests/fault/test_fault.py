@@ -15,15 +15,11 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon')]
-
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.traces import recorded
 
 KINDS = ('malloc', 'write', 'read', 'fsync', 'rename', 'open', 'accept', 'connect', 'fork', 'mmap')
 SECONDS = {'daemon': 24, 'client': 10, 'restart': 6}

@@ -21,13 +21,9 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon')]
-
-import recorded  # pylint: disable=wrong-import-position
-import relayd  # pylint: disable=wrong-import-position
-import test_viewer  # pylint: disable=wrong-import-position
-from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
+from tests.daemon import relayd, test_viewer
+from tests.fault.test_fault import Fault, KINDS, is_good_end, main
+from tests.traces import recorded
 
 TRACE = 'pidns'
 # s; time limit of a feeder, on any machine.

@@ -12,15 +12,12 @@ import os
 import pathlib
 import random
 import subprocess
-import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon')]
+from tests.daemon import test_holder
+from tests.fault.test_fault import Fault, KINDS, is_good_end, main
 
-import test_holder  # pylint: disable=wrong-import-position
-from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 
 # s; time limit for an answer, and for the next holder's attachment.
 TIMEOUT = 60

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Inlined methods in recorded programs, which ran with DOTNET_RichDebugInfo=1.
 
@@ -9,13 +8,11 @@ the number of right ones.
 """
 
 import json
-import pathlib
 import re
-import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-import recorded  # noqa: E402
-from test_types import question, read_markers, unpack  # noqa: E402
+from tests.lines.test_types import question, read_markers, unpack
+from tests.traces import recorded
+
 
 # Recording -> minimum numbers of markers in inlined methods, and in all others, with the right
 # innermost method. Another reader of the same events found the same numbers. If the machine has the

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Source lines of recorded programs, compared with those of their runtime.
 
@@ -12,11 +11,9 @@ import csv
 import json
 import lzma
 import pathlib
-import sys
 import tarfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-import recorded  # noqa: E402
+from tests.traces import recorded
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 # Recording -> minimum number of addresses with a line. Of r2r's addresses, 1,000 are in precompiled

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Type arguments of generic methods in recorded programs.
 
@@ -11,11 +10,9 @@ import json
 import lzma
 import pathlib
 import re
-import sys
 import tarfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-import recorded  # noqa: E402
+from tests.traces import recorded
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 RECORDINGS = ('rich', 'rich9')

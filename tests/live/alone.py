@@ -10,8 +10,7 @@ import struct
 import subprocess
 import sys
 
-import live
-import runtimes
+from tests.live import live, runtimes
 
 INSIDE = 'CLRSYM_TEST_ALONE'
 # .NET keeps the named mutexes of programs there, with the pids of their owners, which are wrong in another pid

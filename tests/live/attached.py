@@ -13,10 +13,8 @@ import subprocess
 import sys
 import time
 
-import diagport
-import live
-import recorded
-import test_live
+from tests.live import diagport, live, test_live
+from tests.traces import recorded
 
 LIVE_TIMER_US = 100_000
 # Listings can crash .NET 10 and 11 while contexts unload, more often on a busy machine.

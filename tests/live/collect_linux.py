@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 
+from tests.oracle import nuget
+
 PACKAGE = 'dotnet-trace', '10.0.750501'
 PLACE = 'tools/net8.0/any/runtimes/linux-x64/native/librecordtrace.so'
 STARTED = 'Recording started'
@@ -38,8 +40,6 @@ def missing():
 
 def library():
     """RuntimeError: not available."""
-    sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / 'oracle'))
-    import nuget  # pylint: disable=import-outside-toplevel
     directory, = nuget.restore([PACKAGE])
     return directory / PLACE
 

@@ -10,8 +10,7 @@ import signal
 import subprocess
 import sys
 
-import live
-import runtimes
+from tests.live import live, runtimes
 
 INSIDE = 'CLRSYM_TEST_DEMO'
 ROUNDS = 10

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The container image's root directory, run as the DaemonSet runs it, beside a .NET program in its own namespaces: the
 names are those of the runtime's perf map, the manifest's capabilities suffice, and each of them is needed.
@@ -17,14 +16,11 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
 
-import yaml  # pylint: disable=wrong-import-position
+import yaml
 
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_plain  # pylint: disable=wrong-import-position
+from tests.live import live, test_plain
+from tests.traces import recorded
 
 INSIDE = 'CLRSYM_TEST_INSIDE'
 USER = 1654

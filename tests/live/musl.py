@@ -8,9 +8,7 @@ import os
 import pathlib
 import shutil
 
-import live
-import runtimes
-import self_contained
+from tests.live import live, runtimes, self_contained
 
 HERE = pathlib.Path(__file__).resolve().parent
 RID = runtimes.MUSL

@@ -9,12 +9,9 @@ import re
 import shutil
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(1, str(HERE.parent / 'oracle'))
+from tests.live import collect_linux, live
+from tests.oracle import nuget
 
-import collect_linux  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import nuget  # pylint: disable=wrong-import-position
 
 # .NET 10 is that of this machine's SDK.
 OWN = '10'

@@ -5,8 +5,8 @@ import json
 import pathlib
 import shutil
 
-import live
-import runtimes
+from tests.live import live, runtimes
+
 
 # The host program has room for the assembly's name: the digits of a hash, then zeros.
 PLACE = b'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2'

@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.parse
 
-import readers
+from tests.profile import readers
 
 
 class Received:

@@ -8,20 +8,12 @@ import os
 import pathlib
 import pwd
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import attached  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import openmetrics  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
-from test_attach import nothing  # pylint: disable=wrong-import-position
+from tests.daemon import ingest, openmetrics
+from tests.live import attached, live, runtimes, test_live
+from tests.live.test_attach import nothing
+from tests.traces import recorded
 
 USER = 'daemon'
 PROCESSORS = sorted(os.sched_getaffinity(0))

@@ -11,17 +11,9 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import self_contained  # pylint: disable=wrong-import-position
-import test_eventpipe  # pylint: disable=wrong-import-position
-import test_plain  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, self_contained, test_eventpipe, test_plain
+from tests.traces import recorded
 
 RID = 'linux-arm64'
 PACKAGES = [runtimes.nuget.ARM64_HOST, runtimes.nuget.ARM64_RUNTIME]

@@ -10,15 +10,9 @@ import pathlib
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import self_contained  # pylint: disable=wrong-import-position
-import test_arm64  # pylint: disable=wrong-import-position
-import test_chains  # pylint: disable=wrong-import-position
+from tests.live import runtimes, self_contained, test_arm64, test_chains
+from tests.perf import perftool
+from tests.traces import recorded
 
 PROGRAMS = {'chains': 'clrsym-chains', 'stacks': 'clrsym-stacks'}
 

@@ -10,14 +10,9 @@ import json
 import pathlib
 import re
 import shutil
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import recorded  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
-import test_stack  # pylint: disable=wrong-import-position
+from tests.live import test_record, test_stack
+from tests.traces import recorded
 
 STATUS = re.compile(r'^status: (\d+)$', re.MULTILINE)
 

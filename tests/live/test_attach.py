@@ -8,20 +8,12 @@ import os
 import pathlib
 import re
 import signal
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'perf')]
-
-import attached  # pylint: disable=wrong-import-position
-import diagport  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
-from test_perf_live import MIN_SHARE, figures  # pylint: disable=wrong-import-position
+from tests.live import attached, diagport, live, runtimes, test_live
+from tests.live.test_perf_live import MIN_SHARE, figures
+from tests.perf import perftool
+from tests.traces import recorded
 
 N_AT_ONCE = 10
 

@@ -8,15 +8,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
+from tests.live import alone, live, runtimes
+from tests.traces import recorded
 
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
 
 # A user without processes; not "nobody", who may have some.
 USER = 64999

@@ -7,17 +7,11 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import attached  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-from test_eventpipe import DirectFeed, attach, end_holder  # pylint: disable=wrong-import-position
-from test_kept_map import entries, following  # pylint: disable=wrong-import-position
+from tests.live import attached, live, runtimes
+from tests.live.test_eventpipe import DirectFeed, attach, end_holder
+from tests.live.test_kept_map import entries, following
+from tests.traces import recorded
 
 ADDRESS = re.compile(r'\b0x[0-9a-f]{8,16}\b')
 # A frame of ustack(perf): the address, and what bpftrace has there.

@@ -8,15 +8,10 @@ import math
 import pathlib
 import re
 import shutil
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import runtimes, test_record
+from tests.perf import perftool
+from tests.traces import recorded
 
 UNKNOWN = '[caller unknown'
 # Methods with loops, and all their callers in the source.

@@ -12,15 +12,12 @@ import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'oracle', 'bench', 'profile')]
+from tests.bench import record_tools
+from tests.live import collect_linux, live
+from tests.oracle import traceevent
+from tests.profile import readers
+from tests.traces import recorded
 
-import collect_linux  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import readers  # pylint: disable=wrong-import-position
-import record_tools  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
 
 # The program's own limit, s: it is ended before.
 SECONDS = 600

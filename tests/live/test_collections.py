@@ -8,17 +8,11 @@ import json
 import math
 import pathlib
 import re
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import kept  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import kept, runtimes, test_record
+from tests.perf import perftool
+from tests.traces import recorded
 
 SECONDS = 2
 # Threads of the runtime that collect; its others compute during a pause, too.

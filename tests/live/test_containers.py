@@ -9,20 +9,14 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+from tests.daemon import examine
+from tests.live import live, musl, runtimes, test_eventpipe, test_plain, test_record
+from tests.traces import recorded
 
-import examine  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import musl  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_eventpipe  # pylint: disable=wrong-import-position
-import test_plain  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+HERE = pathlib.Path(__file__).resolve().parent
+
 
 # The library that each runtime's provider needs.
 WANTS = {'8': 'liblttng-ust.so.0', '10': 'liblttng-ust.so.1', '11': 'liblttng-ust.so.1'}

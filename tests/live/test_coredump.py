@@ -9,18 +9,12 @@ import re
 import socket
 import struct
 import subprocess
-import sys
 import time
 
+from tests.live import live, runtimes, test_record, test_stack
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
-import test_stack  # pylint: disable=wrong-import-position
-
 PROGRAM = HERE.parent.parent / 'systemd/clrsym-coredump'
 WRITER = pathlib.Path('/lib/systemd/systemd-journal-remote')
 INSTALLED = pathlib.Path('/usr/bin/coredumpctl')

@@ -9,17 +9,10 @@ import contextlib
 import os
 import pathlib
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'daemon'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-from examine import Doctor, hidden, libraries  # pylint: disable=wrong-import-position
+from tests.daemon.examine import Doctor, hidden, libraries
+from tests.live import alone, live, runtimes
+from tests.traces import recorded
 
 
 class Program:

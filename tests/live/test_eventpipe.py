@@ -13,17 +13,9 @@ import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import attached  # pylint: disable=wrong-import-position
-import diagport  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_attach  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
-from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint: disable=wrong-import-position
+from tests.live import attached, diagport, live, runtimes, test_attach, test_live
+from tests.live.test_attach import complete, holder_of, in_gap, nothing, run_for
+from tests.traces import recorded
 
 VIA = '--via=eventpipe'
 

@@ -15,19 +15,11 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'soak'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
+from tests.live import alone, live, runtimes, test_live
+from tests.traces import recorded
 
 SECONDS, N_BODIES = 30, 36_000
 SETTLE_S = 30

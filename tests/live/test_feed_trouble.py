@@ -4,20 +4,14 @@ Nothing is lost that the relay daemon has.
 
 test_feed_trouble.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN"""
 
-import pathlib
 import resource
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
+from tests.live import alone, live, test_status
+from tests.live.test_session import emit
+from tests.traces import recorded
 
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_status  # pylint: disable=wrong-import-position
-from test_session import emit  # pylint: disable=wrong-import-position
 
 # s: longer than a catch-up retries unreadable data.
 TROUBLE = 4

@@ -8,17 +8,11 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
+
+from tests.live import live, runtimes, test_record, test_stack
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
-import test_stack  # pylint: disable=wrong-import-position
-
 EXTENSION = HERE.parent.parent / 'plugins/gdb/clrsym.py'
 THREAD = re.compile(r'Thread \d+ \(.*LWP (\d+)\)[^\n]*:\n')
 OWN = re.compile(r'(?:0x[0-9a-f]+ in )?Stacks\.Program\.(\w+)\(.* at .*/Program\.cs:\d+$')

@@ -9,17 +9,11 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, test_record
+from tests.traces import recorded
 
 ROUNDS = '2'
 NOBODY = '65534'

@@ -7,18 +7,11 @@ import contextlib
 import os
 import pathlib
 import signal
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import attached  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-from test_eventpipe import DirectFeed, attach  # pylint: disable=wrong-import-position
-from test_eventpipe import end_holder  # pylint: disable=wrong-import-position
+from tests.live import attached, live, runtimes
+from tests.live.test_eventpipe import DirectFeed, attach, end_holder
+from tests.traces import recorded
 
 N_STOPS = 4
 # The methods of clrsym-live's load contexts and dynamic methods.

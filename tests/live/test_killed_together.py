@@ -8,24 +8,13 @@ test_killed_together.py CLRSYM CLRSYMD PLUGIN_DIR [SEED]"""
 import collections
 import json
 import os
-import pathlib
 import random
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'soak'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import alone  # pylint: disable=wrong-import-position
-import attached  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_feed_live  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
-from test_attach import holder_of  # pylint: disable=wrong-import-position
-from test_feed_live import kill  # pylint: disable=wrong-import-position
+from tests.live import alone, attached, live, runtimes, test_feed_live, test_live
+from tests.live.test_attach import holder_of
+from tests.live.test_feed_live import kill
+from tests.traces import recorded
 
 SECONDS = 24
 # A killed relay daemon loses its unwritten data; all other kills lose nothing.

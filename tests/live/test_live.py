@@ -7,15 +7,10 @@ import contextlib
 import json
 import pathlib
 import signal
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes
+from tests.traces import recorded
 
 ROUNDS = 20
 LIVE_TIMER_US = 100_000

@@ -10,14 +10,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes
+from tests.traces import recorded
 
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
 # As for `clrsym attach`, with the JIT's reports.

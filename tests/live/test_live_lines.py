@@ -13,16 +13,12 @@ import pathlib
 import platform
 import shutil
 import subprocess
-import sys
+
+from tests.live import live, runtimes
+from tests.oracle import nuget
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'oracle')]
-
-import live  # pylint: disable=wrong-import-position
-import nuget  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-
 SOURCES = HERE / 'lines'
 # Assembly -> how its source is compiled.
 SHAPES = {

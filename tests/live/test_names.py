@@ -19,15 +19,10 @@ module and token are in the trace. Both names are brought to one form, for they 
 import collections
 import pathlib
 import re
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / 'traces'), str(HERE.parent / 'support')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-from method_names import Raw, names_of  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes
+from tests.support.method_names import Raw, names_of
+from tests.traces import recorded
 
 PROGRAM = 'clrsym-live.dll'
 # One frame as the runtime prints it.

@@ -13,18 +13,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import urllib.parse
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'perf')]
-
-import attached  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.live import attached, live, runtimes
+from tests.perf import perftool
+from tests.traces import recorded
 
 LIVE_TIMER_US = 100000
 # s: enough for samples of both servers on a busy machine.

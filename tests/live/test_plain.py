@@ -9,18 +9,12 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
+from tests.live import attached, live, runtimes, test_live
+from tests.live.test_eventpipe import end_holder, port_variable
+from tests.traces import recorded
 
-import attached  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
-from test_eventpipe import end_holder, port_variable  # pylint: disable=wrong-import-position
 
 # s: events that have reached a worker are visible so soon.
 SOON = 0.5

@@ -11,13 +11,10 @@ import pathlib
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / 'traces'), str(HERE.parent / 'oracle')]
+from tests.live import live, runtimes
+from tests.oracle.test_r2r_names import Images, PAGE, texts
+from tests.traces import recorded
 
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-from test_r2r_names import PAGE, Images, texts  # pylint: disable=wrong-import-position
 
 # Loader, JIT and NGEN; the rundown at the end lists all code.
 CONFIG = 'Microsoft-Windows-DotNETRuntime:0x38:5'

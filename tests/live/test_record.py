@@ -14,15 +14,12 @@ import sys
 import tempfile
 import time
 
+from tests.live import live, runtimes
+from tests.perf import perftool
+from tests.profile import readers
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import readers  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-
 NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
 # Executable: begin, size, offset in the file.
@@ -307,7 +304,6 @@ def test_single(tap, place, _):
             tap.skip(f'a single-file program ({kind})', str(error).splitlines()[-1])
         else:
             check_single(tap, place, program, kind)
-
 
 
 @contextlib.contextmanager

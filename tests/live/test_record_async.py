@@ -7,20 +7,13 @@ import json
 import os
 import pathlib
 import re
-import sys
 import time
 
+from tests.live import kept, live, runtimes, test_live_lines, test_record
+from tests.perf import perftool
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import kept  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live_lines  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
-
 SOURCE = HERE / 'awaits' / 'Program.cs'
 VARIANTS = {'runtime async': ['-features:runtime-async=on'], 'state machines': []}
 # Where the program computes -> the methods that await it, as the source has them.

@@ -4,15 +4,10 @@ runtime."""
 
 import pathlib
 import re
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import runtimes, test_record
+from tests.perf import perftool
+from tests.traces import recorded
 
 METHODS = {'Large': 'new System.Byte[]', 'Small': 'new System.Int32[]', 'Text': 'new System.String',
            'Objects': 'new Events.Node', 'Boxes': 'new System.Int64', 'Doubles': 'new System.Double[]',

@@ -3,24 +3,14 @@
 
 import collections
 import os
-import pathlib
 import re
 import signal
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import messages  # pylint: disable=wrong-import-position
-import readers  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import repeated  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import store  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, store, test_record
+from tests.profile import messages, readers
+from tests.traces import recorded, repeated
 
 END = re.compile(r'(\d+) profiles for the store: (\d+) sent, (\d+) refused, (\d+) without an answer, '
                  r'(\d+) not sent; 0 intervals lost')

@@ -4,16 +4,10 @@ runtime."""
 
 import pathlib
 import re
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import perftool  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, test_record
+from tests.perf import perftool
+from tests.traces import recorded
 
 WAITS = 'Lock', 'Input', 'Sleep', 'Await'
 COMPUTES = 'Compute'

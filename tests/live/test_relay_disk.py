@@ -12,17 +12,12 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
+from tests.live import alone, live, test_status
+from tests.live.test_session import emit
+from tests.traces import recorded
 
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_status  # pylint: disable=wrong-import-position
-from test_session import emit  # pylint: disable=wrong-import-position
 
 # s: more than the age of data that a feeder reads.
 OLD = 7200

@@ -12,18 +12,12 @@ import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_status  # pylint: disable=wrong-import-position
-from test_session import emit, running  # pylint: disable=wrong-import-position
-from test_status import OTHER_UID, RELAY_PORTS, SYSTEM_UID  # pylint: disable=wrong-import-position
+from tests.live import alone, live, test_status
+from tests.live.test_session import emit, running
+from tests.live.test_status import OTHER_UID, RELAY_PORTS, SYSTEM_UID
+from tests.traces import recorded
 
 PR_SET_NAME, CLONE_NEWNET = 15, 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)

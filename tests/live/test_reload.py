@@ -10,15 +10,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
+
+from tests.live import live
+from tests.live.test_eventpipe import end_holder
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_eventpipe import end_holder  # pylint: disable=wrong-import-position
-
 SOURCE = HERE / 'reload'
 # s: dotnet watch builds it, and compiles the edit.
 SLOW = 120

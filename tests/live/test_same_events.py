@@ -9,15 +9,9 @@ import collections
 import json
 import os
 import pathlib
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, test_live
+from tests.traces import recorded
 
 ROUNDS = 10
 PROVIDER = 'Microsoft-Windows-DotNETRuntime:60000A20B8:5'

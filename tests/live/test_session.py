@@ -11,16 +11,11 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.live import alone, live
+from tests.traces import recorded
 
 RECIPE = {'DotNETRuntime:' + event for event in live.RUNTIME_EVENTS} | {
     'DotNETRuntimeRundown:*', 'DotNETRuntimePrivate:JittedMethodRichDebugInfo'}

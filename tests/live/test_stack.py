@@ -12,15 +12,10 @@ import struct
 import subprocess
 import sys
 
+from tests.live import live, runtimes, test_live_lines, test_record
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live_lines  # pylint: disable=wrong-import-position
-import test_record  # pylint: disable=wrong-import-position
-
 DEPTH = 10000
 # The methods of a thread, the leaf first; threads in the order of their creation.
 STACKS = {**{name: [f'{kind}{part}' for part in ('Inner', 'Middle', 'Outer')]

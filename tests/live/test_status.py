@@ -11,17 +11,12 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
+from tests.live import alone, live, test_session
+from tests.live.test_session import check_failure, emit, running
+from tests.traces import recorded
 
-import alone  # pylint: disable=wrong-import-position
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import test_session  # pylint: disable=wrong-import-position
-from test_session import check_failure, emit, running  # pylint: disable=wrong-import-position
 
 # This test's uid for relay daemon and feeders, and another one.
 SYSTEM_UID, OTHER_UID = 64123, 64124

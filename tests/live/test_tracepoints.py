@@ -11,14 +11,9 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes
+from tests.traces import recorded
 
 REASON = 'has lost the table that connects its tracepoints'
 

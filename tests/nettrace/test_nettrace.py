@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Recorded sessions of EventPipe, compared with LTTng traces of the same runs and the runtimes'
 perf maps.
@@ -12,14 +11,11 @@ import lzma
 import pathlib
 import re
 import struct
-import sys
 import tarfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / 'traces'))
-import recorded  # noqa: E402  pylint: disable=wrong-import-position
-import test_feed  # noqa: E402  pylint: disable=wrong-import-position
+from tests.traces import recorded, test_feed
 
+HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / 'data'
 TWINS = ('gen', 'lib', 'stacks', 'lossy')
 GAP = '(discarded events)'

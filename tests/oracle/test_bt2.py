@@ -5,18 +5,13 @@ tests/traces/layout.py."""
 
 import json
 import os
-import pathlib
-import sys
 
 import bt2
 # bt2.native_bt would put a Python function around each of these functions.
 from bt2 import _native_bt as native_bt
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-from layout import LAYOUT, shown, unpack_blob  # pylint: disable=wrong-import-position
-
+from tests.traces import recorded
+from tests.traces.layout import LAYOUT, shown, unpack_blob
 
 GET_INTEGER = {
     native_bt.FIELD_CLASS_TYPE_UNSIGNED_INTEGER: native_bt.field_integer_unsigned_get_value,

@@ -11,10 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import nuget  # pylint: disable=wrong-import-position
-from recorded import Tap  # pylint: disable=wrong-import-position
+from tests.oracle import nuget
+from tests.traces.recorded import Tap
 
 LIBRARIES = ['libc.so.6', 'ld-linux-x86-64.so.2', 'libm.so.6', 'libcrypto.so.3', 'libglib-2.0.so.0', 'libstdc++.so.6',
              'libgcc_s.so.1']

@@ -7,16 +7,12 @@ test_code_frames.py CODE_FRAMES: the program that reads machine code
 """
 
 import collections
-import pathlib
 import struct
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import nuget  # pylint: disable=wrong-import-position
-from recorded import Tap  # pylint: disable=wrong-import-position
+from tests.oracle import nuget
+from tests.traces.recorded import Tap
 
 IMAGE = 'runtimes/linux-arm64/lib/net10.0/System.Private.CoreLib.dll'
 RUNTIME_FUNCTIONS = 102

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Sequence points, compared with those of System.Reflection.Metadata: of the PDBs in
 tests/lines, embedded ones included, of the PDBs of this build, and of PDBs embedded in
@@ -13,10 +12,8 @@ import sys
 import tarfile
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
+from tests.oracle import traceevent
+from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 LINES = HERE.parent / 'lines' / 'data'

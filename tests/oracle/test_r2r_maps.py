@@ -11,10 +11,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import nuget  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
+from tests.oracle import nuget
+from tests.traces import recorded
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 PACKAGES = ('Microsoft.NETCore.App.Runtime.linux-x64', 'Microsoft.AspNetCore.App.Runtime.linux-x64')

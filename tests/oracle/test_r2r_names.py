@@ -16,11 +16,9 @@ import subprocess
 import sys
 import tarfile
 
+from tests.traces import recorded
+
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TESTS / 'traces'))
-
-import recorded  # noqa: E402  pylint: disable=wrong-import-position
-
 VERSION = '10.0.12'
 PAGE = 4096
 CORE = 'System.Private.CoreLib.dll'

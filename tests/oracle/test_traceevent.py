@@ -12,13 +12,10 @@ import lzma
 import os
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-import traceevent  # pylint: disable=wrong-import-position
-from layout import LAYOUT  # pylint: disable=wrong-import-position
+from tests.oracle import traceevent
+from tests.traces import recorded
+from tests.traces.layout import LAYOUT
 
 SAMPLED = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data' / 'sampled'
 RUNTIME, RUNDOWN = 'Microsoft-Windows-DotNETRuntime', 'Microsoft-Windows-DotNETRuntimeRundown'

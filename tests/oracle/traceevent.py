@@ -10,9 +10,7 @@ import sys
 import tempfile
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
+from tests.traces import recorded
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'traceevent'
 ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',

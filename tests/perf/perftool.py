@@ -7,11 +7,8 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
+from tests.traces import recorded
 
 NS = 10**9
 # Stands for a caller that frame pointers do not show.

@@ -5,14 +5,10 @@ import collections
 import math
 import pathlib
 import re
-import sys
 
-import perftool
-import recorded
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'profile'))
-
-import browser  # pylint: disable=wrong-import-position
+from tests.perf import perftool
+from tests.profile import browser
+from tests.traces import recorded
 
 STEPS = 4  # colours for more samples than before, and as many for fewer
 

@@ -7,8 +7,9 @@ import pathlib
 import shutil
 import subprocess
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
+
 
 # Name -> options of perf record, and the recorded command.
 KINDS = {

@@ -6,8 +6,8 @@ import pathlib
 import shutil
 import subprocess
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
 
 LIBRARY = '''
 static volatile unsigned long sink;

@@ -7,8 +7,8 @@ import lzma
 import pathlib
 import re
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data'
 # The counts of tests/oracle.

@@ -6,8 +6,8 @@ import pathlib
 import re
 import subprocess
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
 
 SOURCE = '''
 #include <stdlib.h>

@@ -7,8 +7,9 @@ import json
 import pathlib
 import re
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
+
 
 # ns after the unload of bodies, at exit, in which other threads still run them.
 LAST_MOMENTS = 20 * 10**6

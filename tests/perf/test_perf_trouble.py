@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-import perftool
-import recorded
+from tests.perf import perftool
+from tests.traces import recorded
 
 
 def says(tap, done, pattern, name, code=1):

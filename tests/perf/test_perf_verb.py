@@ -5,16 +5,12 @@ import pathlib
 import re
 import shutil
 import struct
-import sys
 import time
 
-import perftool
-import recorded
-from test_perf_trouble import says
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
-
-import ingest  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.perf import perftool
+from tests.perf.test_perf_trouble import says
+from tests.traces import recorded
 
 PID = 13529  # of the recorded process
 # The offset from CLOCK_MONOTONIC to the time of day, from the header of the recording.

@@ -4,9 +4,7 @@
 import collections
 import random
 
-import browser
-import cases
-import graphs
+from tests.profile import browser, cases, graphs
 
 A, B, C = (cases.Frame(f'Shop.{name}()', module='shop.dll', tier='QuickJitted') for name in 'ABC')
 POOL = cases.Frame('System.Threading.ThreadPoolWorkQueue.Dispatch()', module='System.Private.CoreLib.dll', tier='ReadyToRun')

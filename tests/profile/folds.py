@@ -5,9 +5,7 @@ import collections
 import itertools
 import random
 
-import browser
-import cases
-import graphs
+from tests.profile import browser, cases, graphs
 
 LIBRARY = '[libcoreclr.so]'
 EXTERNAL = '[external code]'

@@ -5,8 +5,7 @@ import dataclasses
 import random
 import re
 
-import browser
-import cases
+from tests.profile import browser, cases
 
 
 def quiet(tap, page, path, name):

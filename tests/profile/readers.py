@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 
-import messages
+from tests.profile import messages
 
 
 @functools.cache

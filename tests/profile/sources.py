@@ -6,9 +6,7 @@ import hashlib
 import json
 import re
 
-import browser
-import cases
-import graphs
+from tests.profile import browser, cases, graphs
 
 HOT = 'Shop.Order.Total(int)'
 WHY = {'changed': 'checksum differs', 'missing': 'cannot be read here', 'unverified': 'has no checksum',

@@ -3,9 +3,7 @@
 
 import collections
 
-import browser
-import cases
-import graphs
+from tests.profile import browser, cases, graphs
 
 SECOND = 10**9
 BEGIN = 7 * SECOND

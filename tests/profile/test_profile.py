@@ -15,18 +15,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
-
-import browser  # pylint: disable=wrong-import-position
-import callers  # pylint: disable=wrong-import-position
-import cases  # pylint: disable=wrong-import-position
-import folds  # pylint: disable=wrong-import-position
-import graphs  # pylint: disable=wrong-import-position
-import messages  # pylint: disable=wrong-import-position
-import readers  # pylint: disable=wrong-import-position
-import sources  # pylint: disable=wrong-import-position
-import strip  # pylint: disable=wrong-import-position
-from recorded import Tap  # pylint: disable=wrong-import-position
+from tests.profile import browser, callers, cases, folds, graphs, messages, readers, sources, strip
+from tests.traces.recorded import Tap
 
 ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.otlp.gz', '.firefox.json.gz', '.svg', '.html']
 SVG = '{http://www.w3.org/2000/svg}'

@@ -7,9 +7,10 @@ and other CTF fields. The test and the generator of the programs read the same l
 
 import struct
 
-from events import (ALL_EVENTS, AS_EARLIER, COUNTS, ELEMENTS, ERROR, FLAG_JIT_HELPER, FOREIGN_EVENTS, IGNORED,
-                    INTEGERS, LATER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS,
-                    Emission, blob_of, plain_ctf, values_make)
+from tests.provider.events import (ALL_EVENTS, AS_EARLIER, COUNTS, ELEMENTS, ERROR, Emission, FLAG_JIT_HELPER,
+                                   FOREIGN_EVENTS, IGNORED, INTEGERS, LATER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED,
+                                   UNREAD_EVENTS, blob_of, plain_ctf, values_make)
+
 
 # UTF-16 as the runtime may have it, well-formed or not.
 STRINGS = (

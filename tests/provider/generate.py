@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes one of the test programs in C: generate.py PROGRAM OUTPUT.c OUTPUT.h...
 
@@ -9,7 +8,8 @@ calls each tracepoint of its list once, in order, and ends.
 import pathlib
 import sys
 
-from cases import PROGRAMS
+from tests.provider.cases import PROGRAMS
+
 
 # CTF type: the tracepoint's C arguments, and its field.
 CTF_TYPES = {

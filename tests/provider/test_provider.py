@@ -17,13 +17,10 @@ import time
 
 import bt2
 
+from tests.provider import cases, events
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / 'traces')]
-
-import cases  # pylint: disable=wrong-import-position
-import events  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-
 TIMEOUT = 120
 CANNOT_RECORD = 77
 KEYS = {'event', 'provider', 'time', 'pid_ns', 'pid', 'tid', 'fields'}

@@ -8,16 +8,10 @@ import contextlib
 import json
 import pathlib
 import subprocess
-import sys
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
-
-import calls  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import repeated  # pylint: disable=wrong-import-position
+from tests.traces import calls, recorded, repeated
 
 MIB = 1 << 20
 MEMORY_MAX = 64 * MIB

@@ -7,14 +7,10 @@ import os
 import pathlib
 import random
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import recorded  # pylint: disable=wrong-import-position
-from test_journal import Daemon, check_same, knowledge  # pylint: disable=wrong-import-position
+from tests.daemon.test_journal import Daemon, check_same, knowledge
+from tests.traces import recorded
 
 SEED = 20250611
 CHURN_BODIES, CHURN_ALIVE = 150_000, 100_000

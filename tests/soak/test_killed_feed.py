@@ -17,16 +17,11 @@ import random
 import resource
 import signal
 import socket
-import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon', 'fault')]
-
-import recorded  # pylint: disable=wrong-import-position
-from test_fault_feeder import (  # pylint: disable=wrong-import-position
-    TIMEOUT, TRACE, Life, Relay, find_wrong, status)
+from tests.fault.test_fault_feeder import Life, Relay, TIMEOUT, TRACE, find_wrong, status
+from tests.traces import recorded
 
 N_FAULTS = 4
 N_AT_ONCE = 3

@@ -7,21 +7,13 @@ import collections
 import contextlib
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-for sibling in ('traces', 'live'):
-    sys.path.insert(0, str(HERE.parent / sibling))
-
-import live  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
-import test_live  # pylint: disable=wrong-import-position
+from tests.live import live, runtimes, test_live
+from tests.traces import recorded
 
 SECONDS, N_BODIES = 60, 100_000
 # s, on any machine.

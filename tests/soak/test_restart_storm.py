@@ -9,16 +9,11 @@ import pathlib
 import random
 import signal
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import calls  # pylint: disable=wrong-import-position
-import ingest  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-from test_journal import Daemon, check_same, knowledge  # pylint: disable=wrong-import-position
+from tests.daemon import ingest
+from tests.daemon.test_journal import Daemon, check_same, knowledge
+from tests.traces import calls, recorded
 
 N_BODIES, N_KILLS = 60_000, 25
 # Besides the large process: a process with one load for each daemon that lives long enough to take

@@ -65,10 +65,8 @@ apart()
 
 # Begins a command of bash for in_root own, with the tree's Python: the loopback device is up.
 # shellcheck disable=SC2034
-readonly loopback_up='python3 -B -c "
-import sys
-sys.path.append(\"/tree/tests/live\")
-import alone
+readonly loopback_up='/tree/tests/python -c "
+from tests.live import alone
 alone.loopback_up()"'
 
 # Runs a command in the root, where the tree is /tree, read-only. pivot_root, because a process in a chroot

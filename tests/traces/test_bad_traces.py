@@ -8,7 +8,7 @@ import shutil
 import signal
 import struct
 
-import recorded
+from tests.traces import recorded
 
 NOBODY = 65534
 CTF_MAGIC = 0xc1fc1fc1

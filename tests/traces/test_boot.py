@@ -4,16 +4,12 @@
 import pathlib
 import socket
 import struct
-import sys
 import threading
 import time
 import uuid
 
-import recorded
-import test_bad_traces
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
-import ingest  # noqa: E402
+from tests.daemon import ingest
+from tests.traces import recorded, test_bad_traces
 
 HOUR = 3600 * 10**9
 BOOT = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()

@@ -10,15 +10,10 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import threading
 
-import calls
-import recorded
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
-
-from traceserver import TraceServer  # pylint: disable=wrong-import-position
+from tests.daemon.traceserver import TraceServer
+from tests.traces import calls, recorded
 
 SEED = 20240607
 # A feeder is killed at each of these shares of a whole feed.

@@ -5,8 +5,9 @@ import collections
 import json
 import os
 
-import recorded
-from test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
+from tests.traces import recorded
+from tests.traces.test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
+
 
 # The runtime's perf map lacks code loaded before it, or lines after a name that is not ASCII.
 NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')

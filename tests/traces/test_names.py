@@ -4,14 +4,10 @@
 import collections
 import json
 import os
-import pathlib
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'support'))
+from tests.support.method_names import Raw, names_of
+from tests.traces import recorded
 
-import recorded  # pylint: disable=wrong-import-position
-from method_names import Raw, names_of  # pylint: disable=wrong-import-position
 
 # <subject>Namespace, <subject>Name, and the signature, which has one of two names.
 SUBJECTS = ('Method', 'ManagedInteropMethod', 'MethodBeingCompiled', 'Inliner', 'Inlinee', 'Caller',

@@ -7,8 +7,8 @@ import os
 import re
 import shutil
 
-import recorded
-from layout import LAYOUT
+from tests.traces import recorded
+from tests.traces.layout import LAYOUT
 
 PERF_MAP_LINE = re.compile(r'(?:0x)?([0-9a-fA-F]+) ([0-9a-fA-F]+) (?!stub )(\S.*)')
 PROFILER_LINE = re.compile(r'\S+ tid=\d+ (?:JIT|ReJIT)Finished fn=(\w+) tok=(\w+) '

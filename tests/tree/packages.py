@@ -11,10 +11,9 @@ import shutil
 import subprocess
 import sys
 
-import rooms
+from tests.tree import rooms
 
 HERE = pathlib.Path(__file__).resolve().parent
-
 TABLE = re.compile(r"^readonly \w*packages='\n(.*?)^'", re.MULTILINE | re.DOTALL)
 TABLE_LINE = re.compile(r'^([a-z0-9][a-z0-9.+-]+) {2,}\S', re.MULTILINE)
 DEPENDENCY = re.compile(r"\bdependency\('([^']+)'")
@@ -102,7 +101,7 @@ def find_missing():
     tests = rooms.ROOT / 'tests'
     trees = {path: ast.parse(path.read_text(encoding='utf-8')) for path in tests.rglob('*.py')
              if path.parent != HERE}
-    own = {path.stem for path in trees} | {path.name for path in (rooms.ROOT / 'src/client/python').iterdir()}
+    own = {'tests'} | {path.name for path in (rooms.ROOT / 'src/client/python').iterdir()}
     packages, looked_for = installed_packages()
     files = {}
     for tree in trees.values():

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The sources compile with musl, so that distributions with musl can package them; and what needs no library but libc
 gives the same answers with musl: names of methods, and the signatures in metadata."""
@@ -14,12 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+from tests.traces import recorded
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(1, str(HERE.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-
 COMPILER = 'musl-gcc'
 # The headers of this machine's C library may not be seen, so those of kernel and libraries have links of their own.
 PLACES = pathlib.Path('/usr/include'), *pathlib.Path('/usr/include').glob('*-linux-gnu')

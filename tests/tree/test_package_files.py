@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The lists of files of the Debian and the RPM packages, against what a build installs: each file is in one package of
 either kind, in the same one, and each line of a list has a file. The versions agree. Reads files only:
@@ -13,11 +12,8 @@ import pathlib
 import re
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(1, str(HERE.parent / 'traces'))
-
-import recorded  # pylint: disable=wrong-import-position
-import rooms  # pylint: disable=wrong-import-position
+from tests.traces import recorded
+from tests.tree import rooms
 
 SPEC = 'debian/rpm/clrsym.spec'
 # Where packages have what a build with its defaults has elsewhere.

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """What holds for the source tree itself: the rooms and their order, file sizes, type names, manual pages,
 and that tests/install installs whatever a test may skip for. Reads files only."""
@@ -8,15 +7,10 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live')]
-
-import packages  # pylint: disable=wrong-import-position
-import recorded  # pylint: disable=wrong-import-position
-import rooms  # pylint: disable=wrong-import-position
-import runtimes  # pylint: disable=wrong-import-position
+from tests.live import runtimes
+from tests.traces import recorded
+from tests.tree import packages, rooms
 
 MAX_LINES = 800
 SOURCES = {'.c', '.h', '.py', '.sh', '.inc'}
@@ -38,6 +32,12 @@ def tracked_files():
 def long_files(files):
     return [f'{path}: {n} lines' for path in files if path.suffix in SOURCES
             if (n := rooms.read(path).count('\n')) > MAX_LINES]
+
+
+def path_changes(files):
+    """Tests that change sys.path. The test of the Python package in this tree must."""
+    return [str(path) for path in files if path.parts[0] == 'tests' and path.suffix == '.py' and
+            path.name not in ('test_python.py', 'test_tree.py') and 'sys.path' in rooms.read(path)]
 
 
 def unknown_tests():
@@ -113,6 +113,7 @@ def check(tap, tree, files):
                sorted(tree.duplicate_types().items())], [],
               'no program has two types of one name')
     tap.equal(long_files(files), [], f'no file has over {MAX_LINES} lines')
+    tap.equal(path_changes(files), [], 'the tests are a package')
     looked_for, missing = packages.find_missing()
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')

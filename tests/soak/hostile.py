@@ -1,9 +1,8 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A long run of clrsymd: many processes load and unload methods as fast as the daemon takes them,
 while clients send queries. Then rounds of faults, from a printed seed.
 
-    tests/soak/hostile [--build DIR] [--bodies N] [--processes N] [--seconds N] [--rounds N] [--seed N]
+    tests/python tests/soak/hostile.py [--build DIR] [--bodies N] [--processes N] [--seconds N] [--rounds N] [--seed N]
 
 The defaults are those of the test suite; the long run is `--bodies 100000000 --processes 10000
 --rounds 500`. After `--seconds` no further process begins. Prints TAP; a line of the curve is time,
@@ -24,17 +23,13 @@ import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
-
-import recorded  # pylint: disable=wrong-import-position
-import test_budget_run as budget  # pylint: disable=wrong-import-position
-from test_daemon import Client  # pylint: disable=wrong-import-position
+from tests.daemon.test_daemon import Client
+from tests.soak import test_budget_run as budget
+from tests.traces import recorded
 
 MIB = 1 << 20
 MEMORY_MAX = 64 * MIB
