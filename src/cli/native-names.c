@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/native-names.h"
 
+#include "cli/symbol-text.h"
 #include "moment/moment.h"
+#include "perf/images.h"
 #include "symbols/code-places.h"
 #include "util/fd.h"
 #include "util/libc-extras.h"
@@ -26,6 +28,7 @@ struct NativeNames {
         KernelSymbols *kernel;
         AddressSpaces *spaces;
         CodePlaces *places;
+        Images images; /* reads the mappings of now */
 };
 
 /* True for mappings of files and of the vDSO. Code in other memory is not native, or has no
@@ -77,6 +80,9 @@ static void native_names_take(NativeNames *names)
         for (i = 0; i < added->len; i++)
                 address_spaces_add(names->spaces, &g_array_index(added, MappingRecord, i),
                                    names->time);
+        /* Images reads the mappings of a process once. */
+        images_deinit(&names->images);
+        images_init(&names->images, /* fd= */ -1);
 }
 
 void native_names_refresh(NativeNames *names)
@@ -131,6 +137,7 @@ void native_names_free(NativeNames *names)
         kernel_symbols_free(names->kernel);
         debug_files_free(names->debug);
         perf_features_deinit(&names->none);
+        images_deinit(&names->images);
         moment_free(names->now);
         g_free(names->maps);
         fd_clear(&names->pidfd);
@@ -157,6 +164,23 @@ static const MomentMapping *native_names_mapping(const NativeNames *names, uint6
         return NULL;
 }
 
+/* Appends the method of a precompiled assembly, as the tables of its file name it. */
+static bool native_names_append_method(NativeNames *names, uint64_t address, const CodePlace *place,
+                                       GString *out)
+{
+        const ImageAddress where = {address, place->dso, place->base};
+        const ImageCode code = images_find(&names->images, names->pid, UINT64_MAX, &where);
+        clrsym_body body;
+        ImageName found;
+
+        if (!images_name(&names->images, &code, &found))
+                return false;
+        body = images_body(&found);
+        symbol_text_append(out, names->pid, &body);
+        g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x", (guint64)(address - found.start));
+        return true;
+}
+
 bool native_names_append(NativeNames *names, uint64_t address, GString *out)
 {
         const MomentMapping *mapping = native_names_mapping(names, address);
@@ -168,6 +192,9 @@ bool native_names_append(NativeNames *names, uint64_t address, GString *out)
                               &place) ||
             place.is_kernel)
                 return false;
+        if (mapping_kind_may_be_managed(place.kind, place.symbol) &&
+            native_names_append_method(names, address, &place, out))
+                return true;
         if (place.symbol) {
                 printable_append(out, place.symbol);
                 g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x",

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Native names: symbols of native code in a running process, from its mappings and files
+ * Native names: names of code in the files that a running process has mapped: symbols of native
+ * code, and the methods of precompiled assemblies
  */
 
 #include <glib.h>

@@ -213,7 +213,6 @@ static pid_t files_of(const BatchResolver *resolver, int32_t pid)
 static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *ret)
 {
         ImageName found;
-        const R2RName *name = &found.method.name;
 
         if (!images_name(resolver->images, &ask->code, &found))
                 return false;
@@ -221,25 +220,10 @@ static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *re
                 .status = CLRSYM_OK,
                 .pid = ask->pid,
                 .has_body = true,
-                .body = {.name_space = name->name_space,
-                         .name = name->name,
-                         .signature = name->signature,
-                         .stub_name_space = name->stub_name_space,
-                         .stub_name = name->stub_name,
-                         .stub_signature = name->stub_signature,
-                         .module_path = found.method.path,
-                         .start = found.start,
-                         .size = name->method.end - name->method.begin,
-                         .token = name->token,
-                         .tier = CLRSYM_TIER_READY_TO_RUN,
-                         .source = CLRSYM_SOURCE_R2R_ENTRY,
-                         .unloaded = CLRSYM_ALIVE,
-                         .type_arg_names = name->type_args,
-                         .is_thunk = name->is_thunk},
+                .body = images_body(&found),
                 .offset = ask->address - found.start,
                 .line_il_offset = -1,
         };
-        memcpy(ret->body.module_pdb_guid, found.method.guid, sizeof(ret->body.module_pdb_guid));
         return true;
 }
 

@@ -380,6 +380,31 @@ bool images_name(Images *images, const ImageCode *code, ImageName *ret)
         return true;
 }
 
+clrsym_body images_body(const ImageName *name)
+{
+        const R2RName *method = &name->method.name;
+        clrsym_body body = {
+                .name_space = method->name_space,
+                .name = method->name,
+                .signature = method->signature,
+                .stub_name_space = method->stub_name_space,
+                .stub_name = method->stub_name,
+                .stub_signature = method->stub_signature,
+                .module_path = name->method.path,
+                .start = name->start,
+                .size = method->method.end - method->method.begin,
+                .token = method->token,
+                .tier = CLRSYM_TIER_READY_TO_RUN,
+                .source = CLRSYM_SOURCE_R2R_ENTRY,
+                .unloaded = CLRSYM_ALIVE,
+                .type_arg_names = method->type_args,
+                .is_thunk = method->is_thunk,
+        };
+
+        memcpy(body.module_pdb_guid, name->method.guid, sizeof(body.module_pdb_guid));
+        return body;
+}
+
 ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address)
 {
         const R2RFunction *function;

@@ -11,6 +11,7 @@
  * of a live process. Without the file, Images knows nothing about its code.
  */
 
+#include "clrsym/clrsym.h"
 #include "lines/image-names.h"
 #include "perf/image-mappings.h"
 
@@ -68,6 +69,8 @@ typedef struct ImageName {
 
 /* False: the file has no name for the function, or the function is not known. */
 bool images_name(Images *images, const ImageCode *code, ImageName *ret);
+/* The method as a body. Borrows the texts of NAME. */
+clrsym_body images_body(const ImageName *name);
 
 /* A process whose files exceeded the limits of work or mappings; 0: none. */
 int32_t images_costly_process(const Images *images);

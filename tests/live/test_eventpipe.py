@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import struct
@@ -18,6 +19,7 @@ from tests.live.test_attach import complete, holder_of, in_gap, nothing, run_for
 from tests.traces import recorded
 
 VIA = '--via=eventpipe'
+PARAMETER = re.compile(r'@?\b[TM]\d*\b')
 
 # Traces the process of its argument and stops it, as a debugger does, until the process ends.
 TRACER = '''
@@ -84,6 +86,20 @@ def attach(feed, program, *options):
     return row
 
 
+def check_precompiled(tap, feed, program, directory, what):
+    """A daemon that does not know the process: the files of its assemblies give the names that its events give."""
+    bodies = feed.rows('methods', *feed.daemon.source, '--pid', program.pid)
+    text = ''.join(f'{body["start"]}\n' for body in bodies if body['version']['tier'] == 'ReadyToRun')
+    arguments = '--filter', '--wait=0', '-p', program.pid
+    wanted = feed.clrsym('resolve', *feed.daemon.source, *arguments, text=text).stdout.splitlines()
+    with recorded.Daemon(feed.programs, directory) as other:
+        found = feed.clrsym('resolve', *other.source, *arguments, text=text).stdout.splitlines()
+    # Of type parameters the events have numbers, the files names.
+    wrong = [pair for pair in zip(wanted, found) if PARAMETER.sub('T', pair[0]) != PARAMETER.sub('T', pair[1])]
+    tap.check(len(found) == len(wanted) > 100 and not wrong,
+              f'{what}: {len(wrong)} of {len(wanted)} precompiled methods have another name by their files', *wrong[:5])
+
+
 def has_provider(pid):
     maps = pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
     return 'libcoreclrtraceptprovider.so' in maps or 'liblttng-ust.so' in maps
@@ -111,6 +127,7 @@ def test_one(tap, feed, command, directory):
         check_wait(tap, feed, program)
         attached.check_now(tap, feed, program, 'attached')
         attached.check_printed(tap, feed, program, complete(row), 'attached')
+        check_precompiled(tap, feed, program, directory, 'attached')
         again = attach(feed, program, '--again')
         tap.check(complete(again) > complete(row) and again['methods'] >= row['methods']
                   and not again['new'], 'listed again', row, again)
