@@ -14,6 +14,8 @@ COMPUTES = 'Compute'
 PREEMPTED = '[waits for a CPU]'
 # A method also computes before and after its wait, and the runtime spins.
 MAX_DEVIATION = 0.05
+# Of the shares of the methods, by the runtime's sampler: it begins a tenth of a second after the program.
+MAX_SHARE_DEVIATION = 0.02
 
 
 def spent(stacks, method):
@@ -74,6 +76,20 @@ def test_both(tap, place, command, what):
         tap.check(is_near(stacks, method, ns[method], errors), f'{what}: both: {method}() takes {ours} of {ns[method]} ns', errors)
 
 
+def test_runtime(tap, place, command, what):
+    code, output, errors = place.record('--sampler', 'runtime', '-o', 'a.folded', '--', *command, '1')
+    if not tap.check(code == 0, f'{what}: runtime: recorded', code, output, errors):
+        return
+    stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8'))
+    methods = *WAITS, COMPUTES
+    ns = dict(zip(methods, map(int, output.splitlines()[-1].split())))
+    found = {method: sum(spent(stacks, method)) for method in methods}
+    for method in methods:
+        shares = found[method] / sum(found.values()), ns[method] / sum(ns.values())
+        tap.check(abs(shares[0] - shares[1]) < MAX_SHARE_DEVIATION,
+                  f'{what}: runtime: {method}() has {shares[0]:.3f} of {sum(found.values())} samples, and {shares[1]:.3f} of the time', errors)
+
+
 def test_pid(tap, place, command, what):
     with live.child([*command, '5'], stdout=-1) as process:
         process.stdout.readline()
@@ -98,7 +114,7 @@ def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     for version, command in runtimes.commands(tap, __file__, directory, 'waits', 'clrsym-waits'):
         place = test_record.Place(programs, directory, f'place-{version}')
-        for check in test_waits, test_both, test_pid:
+        for check in test_waits, test_both, test_runtime, test_pid:
             check(tap, place, command, f'.NET {version}')
         tap.equal(place.left(), ([], []), 'nothing is left')
     test_usage(tap, test_record.Place(programs, directory, 'usage'))

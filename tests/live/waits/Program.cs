@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Threads that wait in four ways, each in a method of its own: for a lock, for input, for a time, for a task; and one
-// that computes for as long. `Program [SECONDS]` prints the ns that each of these methods took, by its own clock. With
-// SECONDS, it goes on for so long, and prints a line when it begins.
+// that computes. Each thread goes on for a quarter longer than the one before. `Program [SECONDS]` prints the ns that
+// each of these methods took, by its own clock. With SECONDS, the first thread goes on for so long, and the program
+// prints a line when it begins.
 using System;
 using System.Diagnostics;
 using System.Globalization;
@@ -70,11 +71,13 @@ static class Program
         return Now();
     }
 
+    static int Times(int index) => times + times * index / 4;
+
     static Thread Repeat(int index, Func<long> wait, Action before = null)
     {
         var thread = new Thread(() =>
         {
-            for (var i = 0; i < times; i++)
+            for (var i = 0; i < Times(index); i++)
             {
                 before?.Invoke();
                 var begin = Stopwatch.GetTimestamp();
@@ -112,7 +115,7 @@ static class Program
         });
         var feeder = new Thread(() =>
         {
-            for (var i = 0; i < times; i++)
+            for (var i = 0; i < Times(1); i++)
             {
                 Thread.Sleep(Milliseconds);
                 writer.WriteByte(1);
