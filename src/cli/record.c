@@ -88,6 +88,30 @@ const char *verb_record_check(const Options *options)
                        : NULL;
 }
 
+static bool record_writes_text(const Options *options)
+{
+        guint i;
+
+        if (options->format)
+                return output_form("", options->format).kind == OUTPUT_TEXT;
+        /* With --every the output is a directory. */
+        for (i = 0; options->outputs && !options->every && i < options->outputs->len; i++)
+                if (output_form(options->outputs->pdata[i], NULL).kind == OUTPUT_TEXT)
+                        return true;
+        return false;
+}
+
+/* Call this when the forms of the outputs are checked. */
+static bool record_check_text(const Options *options, GError **error)
+{
+        if ((!options_has(options, OPTION_TIERS) && !options_has(options, OPTION_EXPLAIN)) ||
+            record_writes_text(options))
+                return true;
+        g_set_error(error, PERF_ERROR, 0,
+                    "only text has what --tiers and --explain add: add --output FILE.txt");
+        return false;
+}
+
 int verb_record_status(void)
 {
         return command_status;
@@ -369,7 +393,7 @@ bool verb_record(const Options *options, GError **error)
 
         /* With --every the output is a directory. */
         if ((!options->every && !output_forms_check(options->outputs, options->format, error)) ||
-            !record_check_pids(options->targets, error))
+            !record_check_text(options, error) || !record_check_pids(options->targets, error))
                 return false;
         settings.perf = perf;
         settings.samples = source ? source->samples : EVENTPIPE_SAMPLES_THREADS;

@@ -177,7 +177,8 @@ static const Verb VERBS[] = {
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(SAMPLER) |
                          BIT(ALLOC) | BIT(OFF_CPU) | BIT(STACKS) | BIT(CALL_GRAPH) | BIT(OUTPUT) |
-                         BIT(FORMAT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
+                         BIT(FORMAT) | BIT(STYLE) | BIT(TIERS) | BIT(EXPLAIN) | BIT(EVERY) |
+                         BIT(PUSH) | LINE_OPTIONS,
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,

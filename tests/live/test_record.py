@@ -169,6 +169,21 @@ def test_command(tap, place, command):
     tap.equal(place.left(), ([], []), 'and nothing else is left')
 
 
+def test_explain(tap, place, command):
+    """Text has the source of each frame's name; other forms cannot have it."""
+    code, _, errors = place.record('--explain', '--tiers', '-o', 'a.txt', '-o', 'a.folded', '--', *command, '5')
+    text = (place.directory / 'a.txt').read_text(encoding='utf-8')
+    sources = set(re.findall(r'^\s+[0-9a-f]+ .* \{([^{}]+)\}$', text, re.M))
+    tap.check(code == 0 and {'event', 'image', 'ELF symbol'} <= sources, f'explained by {sorted(sources)}', code, errors, text[:500])
+    tap.check(re.search(r'Live\.Program\.\w+\(.*\) \[\w+\] .*\{event\}$', text, re.M), 'with the tier', text[:500])
+    tap.check('{event}' not in (place.directory / 'a.folded').read_text(encoding='utf-8'), 'folded stacks are as ever')
+    for option in '--explain', '--tiers':
+        code, _, errors = place.record(option, '-o', 'b.html', '--', 'touch', place.directory / 'ran')
+        tap.equal((code, errors, (place.directory / 'ran').exists()),
+                  (1, 'clrsym: only text has what --tiers and --explain add: add --output FILE.txt\n', False),
+                  f'{option} without text')
+
+
 def test_precompiled(tap, place, _):
     """The F# compiler is precompiled, with its PDB inside; events name most of its code without a token."""
     (place.directory / 'a.fsx').write_text('printfn "%d" (List.sum [ for i in 1..100 -> i ])\n', encoding='utf-8')
@@ -614,10 +629,9 @@ def test(tap, programs, directory, _):
         tap.note(f'.NET {runtime}')
         for part in EVERYWHERE:
             part(tap, Place(programs, directory, f'{part.__name__}-{runtime}'), other)
-    for part in (test_command, test_precompiled, test_process, test_packed, test_single, test_child, test_strangers, test_closed,
-                 test_unwritten, test_killed_daemon, test_killed_holder, test_slow_start,
-                 test_time_namespace, test_ended, test_interrupted, test_progress, test_without_perf,
-                 test_summary, test_refused):
+    for part in (test_command, test_explain, test_precompiled, test_process, test_packed, test_single, test_child, test_strangers,
+                 test_closed, test_unwritten, test_killed_daemon, test_killed_holder, test_slow_start, test_time_namespace,
+                 test_ended, test_interrupted, test_progress, test_without_perf, test_summary, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
