@@ -41,8 +41,8 @@ enum {
 #define MAX_COMPONENTS   4096u
 
 /*
- * The versions of .NET's releases, and their changes to the data read here. Versions in between
- * were never released, and 27 changes the kinds of fixups: all others are refused.
+ * The versions of .NET's releases, and their changes to the data read here. No release has another
+ * version: all others are refused.
  */
 static const R2RVersion VERSIONS[] = {
         {9, .source_bits = 0},  /* .NET 8: bounds in nibbles */
@@ -52,8 +52,10 @@ static const R2RVersion VERSIONS[] = {
          * .NET 11: the third bit of a source is an async call; some instances are async variants
          * (flag 0x100 of their signatures); resumption stubs, which are in no table.
          */
-        {R2R_NEWEST, .source_bits = 3, .has_variants = true},
+        {26, .source_bits = 3, .has_variants = true},
 };
+
+_Static_assert(R2R_NEWEST == 26, "VERSIONS has no row of it");
 
 #define OTHER(major)                                                                               \
         [major] = "clrsym does not know version " #major " of the format of precompiled code"

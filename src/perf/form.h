@@ -3,7 +3,7 @@
 
 /*
  * Form: an output format, printed while perf reads samples. Forms that need all samples at once are
- * in src/profile; src/cli/perf-naming.c lists both.
+ * in src/profile. namer.c lists the first, src/profile/write.c the others.
  */
 
 #include "perf/batch.h"

@@ -15,7 +15,7 @@
 /* Items that one event can make at most, beside the first. */
 #define EXTRA_ITEMS 4
 
-/* The kinds, in the order of the comparison. */
+/* The kinds, in the order of the comparison: the last takes each regular file. */
 static const EventSourceType *const SOURCES[] = {&CTF_SOURCE, &NETTRACE_SOURCE, &SNAPSHOT_SOURCE};
 
 struct EventReader {

@@ -4,7 +4,8 @@
 /*
  * The structures and enumerations in a checkpoint, pinned, and the version of its bytes
  *
- * A row fails to compile when its structure or enumeration changes (checkpoint-layout.c). Then
+ * A row fails to compile when the size of its structure or enumeration changes
+ * (checkpoint-layout.c); a member in the padding of a structure does not change its size. Then
  * check whether checkpoint*.c has to write a new member; increment CHECKPOINT_VERSION if the bytes
  * change; and put the new size and the version of the change into the row. Sizes are those of
  * 64-bit machines.

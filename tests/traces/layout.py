@@ -133,7 +133,7 @@ def parse_fields(text):
     return [tuple(field.split()) for field in text.split(',') if field.strip()]
 
 
-# LTTng event name -> [(field name, type)]: exactly the events with a row in clrsym.
+# LTTng event name -> [(field name, type)]: exactly the events of LTTng with a row in clrsym.
 LAYOUT = {f'{provider}:{name}': parse_fields(fields)
           for provider, rows in (('DotNETRuntime', DOTNET_RUNTIME),
                                  ('DotNETRuntimeRundown', DOTNET_RUNTIME_RUNDOWN),

@@ -165,8 +165,8 @@ static const Lie LIES[] = {
         {"a function after its section", CONFLICT, TABLE + 40, RVA(TEXT + N_TEXT) + 1, 4},
         {"a function at the end of memory", CONFLICT, TABLE + 40, UINT32_MAX, 4},
         {"a function in no section", CONFLICT, TABLE, 0x100, 4},
-        {"a version to come", "clrsym does not know version 27 of the format of precompiled code",
-         R2R + 4, 27, 2},
+        {"a version to come", "clrsym does not know version 36 of the format of precompiled code",
+         R2R + 4, 36, 2},
         {"a version far away",
          "clrsym does not know that version of the format of precompiled code", R2R + 4, 999, 2},
 };
