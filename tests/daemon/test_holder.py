@@ -265,10 +265,11 @@ def test_share_by_root(tap, holder):
     """Root attaches: the processes of one user leave places for every other user, and for root."""
     others = [('setpriv', f'--reuid={uid}', '--clear-groups', f'--regid={uid}') for uid in (NOBODY, NOBODY - 1)]
     with contextlib.ExitStack() as stack:
-        stack.enter_context(holder.running(CLRSYM_MAX_ATTACHMENTS='32'))
         many, few = (stack.enter_context(runtimes(holder, 'calm', 20, place=f'share-{i}', before=before))
                      for i, before in enumerate(others))
         own = stack.enter_context(runtimes(holder, 'calm', 20, place='share-own'))
+        # A holder without attachments exits, and starting so many processes takes time.
+        stack.enter_context(holder.running(CLRSYM_MAX_ATTACHMENTS='32'))
         kinds = [[holder.ask('attach', pid, via='eventpipe').get('error', {}).get('kind') for pid in pids]
                  for pids in (many, few, own)]
         # An eighth is reserved; of the other 28 places, a user may have half of the places that are
