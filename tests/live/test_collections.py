@@ -30,8 +30,9 @@ OWN_SESSION = {'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': 'Microso
 REASONS = 1, 6
 SUMMARY = re.compile(r'^clrsym: \d+ garbage collections? \((.*)\): paused for ([\d.]+) (m?s) of [\d.]+ s, at most .* at a time$',
                      re.M)
-# Share of the time: the program counts the last collection before its end.
-MAX_DIFFERENCE = 0.05
+# Share of the time: the program counts the last collection before its end; and the event of a pause's end comes when
+# its thread has a CPU again, later on a busy machine.
+MAX_DIFFERENCE, MAX_LONGER = 0.05, 0.15
 # Difference of shares of samples, because other programs take CPU time from single threads.
 MAX_SHARE_DIFFERENCE = 0.1
 # Difference between the shares of collections by samples' stacks and threads, and by the times of events.
@@ -208,7 +209,7 @@ def test_mode(tap, place, command, what, mode):
     got = [int(found[1]) if (found := re.search(rf'(\d+) of generation {i}\b', summary[1])) else 0 for i in range(3)]
     tap.equal(got, want, f'{what}: as many as the program counts')
     seconds = float(summary[2]) / (1000 if summary[3] == 'ms' else 1)
-    tap.check(abs(seconds - paused) <= MAX_DIFFERENCE * elapsed, f'{what}: it was paused for as long', seconds, paused)
+    tap.check(-MAX_DIFFERENCE * elapsed <= seconds - paused <= MAX_LONGER * elapsed, f'{what}: it was paused for as long', seconds, paused, elapsed)
     tap.check('2 induced' in summary[1] and ('in the background' in summary[1]) == (background > 0),
               f'{what}: why, and how', summary[1])
     kept.check(tap, place, what, errors, 'markers')
@@ -219,7 +220,7 @@ def test_mode(tap, place, command, what, mode):
     check_own_session(tap, place, what, own, pauses)
     of_samples, stacks = share(place.directory / name)
     if mode == 'workstation':
-        tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.15,
+        tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.05,
                   f'{what}: the share of the samples', of_samples, paused / elapsed)
         below = {stack[i + 1] for stack in stacks for i, frame in enumerate(stack[:-1])
                  if frame.startswith('garbage collection (')}

@@ -241,11 +241,11 @@ def test_dying(tap, place, _):
     programs.mkdir()
     perf = subprocess.run(['which', 'perf'], check=True, capture_output=True, text=True).stdout.strip()
     (programs / 'perf').write_text('#!/bin/sh\n[ "$1" = record ] && '
-                                   f'exec timeout --foreground -s KILL 2 {perf} "$@"\nexec {perf} "$@"\n',
+                                   f'exec timeout --foreground -s KILL 4 {perf} "$@"\nexec {perf} "$@"\n',
                                    encoding='utf-8')
     (programs / 'perf').chmod(0o755)
     with live.machine(is_shared=False):
-        code, _, errors = place.record('-a', '-F', 49, '-d', 5.8, '--every', 3, '-o', 'profiles',
+        code, _, errors = place.record('-a', '-F', 49, '-d', 11.8, '--every', 6, '-o', 'profiles',
                                        PATH=f'{programs}:{os.environ["PATH"]}')
     tap.check(code == 1 and 'perf has ended by itself; it is started again' in errors and
               'nothing could be recorded' in errors, 'perf dies in each interval', code, errors)
