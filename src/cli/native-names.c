@@ -28,7 +28,7 @@ struct NativeNames {
         KernelSymbols *kernel;
         AddressSpaces *spaces;
         CodePlaces *places;
-        Images images; /* reads the mappings of now */
+        Images images;
 };
 
 /* True for mappings of files and of the vDSO. Code in other memory is not native, or has no
@@ -80,9 +80,7 @@ static void native_names_take(NativeNames *names)
         for (i = 0; i < added->len; i++)
                 address_spaces_add(names->spaces, &g_array_index(added, MappingRecord, i),
                                    names->time);
-        /* Images reads the mappings of a process once. */
-        images_deinit(&names->images);
-        images_init(&names->images, /* fd= */ -1);
+        images_forget_mappings(&names->images);
 }
 
 void native_names_refresh(NativeNames *names)
@@ -120,6 +118,7 @@ NativeNames *native_names_new(pid_t pid, const GPtrArray *symbols)
         names->kernel = kernel_symbols_new(&names->none);
         names->spaces = address_spaces_new();
         names->places = code_places_new(names->spaces, &names->none, names->kernel, &names->finder);
+        images_init(&names->images, /* fd= */ -1);
         if (names->pidfd >= 0)
                 native_names_refresh(names);
         if (names->now)

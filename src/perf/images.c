@@ -114,6 +114,11 @@ void images_deinit(Images *images)
         *images = (Images){0};
 }
 
+void images_forget_mappings(Images *images)
+{
+        image_mappings_deinit(&images->mappings);
+}
+
 /* Sets the memory of FILE to N bytes. */
 static void images_account(Images *images, ImageFile *file, size_t n)
 {

@@ -57,6 +57,8 @@ typedef struct Images {
  */
 bool images_init(Images *images, int fd);
 void images_deinit(Images *images);
+/* Makes IMAGES read the mappings of live processes again. Files, and the limits of work, stay. */
+void images_forget_mappings(Images *images);
 
 /* The function of process PID at the address, at TIME of perf's clock. */
 ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address);
