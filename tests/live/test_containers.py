@@ -128,7 +128,7 @@ def test_machine(tap, place, root, what):
         own = [line for line in folded(place).splitlines() if 'Live.Program.Main(string[])' in line] if code == 0 else []
         counts = [int(line.rpartition(' ')[2]) for line in own]
         nameless = sum(count for line, count in zip(own, counts) if '[memfd:doublemapper]' in line)
-        tap.check(sum(counts) > 50 and nameless * 20 < sum(counts),
+        tap.check(sum(counts) > 20 and nameless * 20 < sum(counts),
                   f'{what}: record -a: {nameless} of {sum(counts)} samples have a managed frame without a name', code, errors)
 
 

@@ -209,9 +209,13 @@ def test_stays(tap, feed, command, directory):
 
 def spilled(worker):
     """Bytes in the worker's unnamed file."""
-    targets = {path: os.readlink(path) for path in pathlib.Path(f'/proc/{worker}/fd').iterdir()}
-    return sum(path.stat().st_size for path, target in targets.items()
-               if target.endswith(' (deleted)') and not target.startswith('/memfd:'))
+    n = 0
+    for path in pathlib.Path(f'/proc/{worker}/fd').iterdir():
+        with contextlib.suppress(FileNotFoundError):  # the worker closes others meanwhile
+            target = os.readlink(path)
+            if target.endswith(' (deleted)') and not target.startswith('/memfd:'):
+                n += path.stat().st_size
+    return n
 
 
 def test_spilled(tap, feed, command, directory):
