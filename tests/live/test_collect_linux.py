@@ -110,7 +110,7 @@ def check_names(tap, programs, path, account, main, kinds, directory):
     images = [frame for frame in frames if frame.endswith('{image}')]
     named = re.search(r'(\d+) of (\d+) precompiled', done.stderr)
     tap.check(images and named and 10 * int(named[1]) > 8 * int(named[2]) and
-              any('System.Reflection.Emit.DynamicMethod.' in frame for frame in images),
+              any(' System.' in frame for frame in images),
               f'{len(images)} precompiled frames are named by images', done.stderr)
     sources = collections.Counter(re.search(r'\{([^}]*)\}$', frame)[1] for frame in frames)
     tap.check(sources['ELF symbol'] and sources['kernel symbol'],

@@ -30,7 +30,7 @@ def between(stacks):
     """ns without a CPU in the calling method, between reads of its clock: on a busy machine it can be preempted
     there."""
     return sum(n for stack, n in stacks.items()
-               if next((frame for frame in reversed(stack) if frame.startswith('Waits.')), '').startswith('Waits.Program.Repeat'))
+               if next((frame for frame in reversed(stack) if frame.startswith('Waits.')), '').startswith('Waits.Program.Measure('))
 
 
 def is_near(stacks, method, ns, errors, least=1 - MAX_DEVIATION):
