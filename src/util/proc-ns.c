@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/proc-ns.h"
 
+#include "util/clock.h"
 #include "util/proc.h"
 
 #include <dirent.h>
@@ -19,7 +20,7 @@
 static struct {
         GHashTable *hosts; /* owned ProcessKey -> host pid; for each level of a process but ours */
         bool is_complete;  /* it has all processes that we can see */
-        gint64 credit;     /* us that scans may use; below 0: none now */
+        gint64 credit;     /* us of CPU that scans may use; below 0: none now */
         gint64 time;       /* us, when the credit was computed */
 } seen;
 
@@ -80,14 +81,17 @@ static void proc_ns_scan(void)
 /* Scans, unless scans have used their share of the time. */
 static bool scan_if_affordable(void)
 {
-        gint64 now = g_get_monotonic_time();
+        const gint64 now = g_get_monotonic_time();
+        gint64 begin;
 
         seen.credit = MIN(MAX_CREDIT, seen.credit + (now - seen.time) / SCAN_SHARE);
         seen.time = now;
         if (seen.credit <= 0)
                 return false;
+        /* On a busy machine a scan waits for a CPU most of the time. */
+        begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         proc_ns_scan();
-        seen.credit -= g_get_monotonic_time() - now;
+        seen.credit -= (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000;
         return true;
 }
 
