@@ -80,7 +80,9 @@ static void native_names_take(NativeNames *names)
         for (i = 0; i < added->len; i++)
                 address_spaces_add(names->spaces, &g_array_index(added, MappingRecord, i),
                                    names->time);
-        images_forget_mappings(&names->images);
+        /* Only memory without a file has changed most of the time. */
+        if (added->len)
+                images_forget_mappings(&names->images);
 }
 
 void native_names_refresh(NativeNames *names)

@@ -47,7 +47,7 @@ static int command_status;
 /* True if the ending of PATH names a form. */
 static bool output_is_file(const char *path)
 {
-        return output_form(path, NULL).kind != OUTPUT_TEXT;
+        return !perf_output_is_text(path, NULL);
 }
 
 /* NULL: perf. */
@@ -93,10 +93,10 @@ static bool record_writes_text(const Options *options)
         guint i;
 
         if (options->format)
-                return output_form("", options->format).kind == OUTPUT_TEXT;
+                return perf_output_is_text("", options->format);
         /* With --every the output is a directory. */
         for (i = 0; options->outputs && !options->every && i < options->outputs->len; i++)
-                if (output_form(options->outputs->pdata[i], NULL).kind == OUTPUT_TEXT)
+                if (perf_output_is_text(options->outputs->pdata[i], NULL))
                         return true;
         return false;
 }
