@@ -37,8 +37,7 @@ def generated_source():
 
 def build(directory):
     """(the assembly with many methods, the program on System.Reflection.Metadata)"""
-    from tests.live import test_live_lines
-    from tests.live import runtimes
+    from tests.live import runtimes, test_live_lines
     compiler = test_live_lines.Compiler(directory, runtimes.OWN)
     source = directory / 'Many.cs'
     source.write_text('\n'.join(generated_source()))

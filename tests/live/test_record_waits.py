@@ -77,17 +77,17 @@ def test_both(tap, place, command, what):
 
 
 def test_runtime(tap, place, command, what):
-    code, output, errors = place.record('--sampler', 'runtime', '-o', 'a.folded', '--', *command, 'turns')
-    if not tap.check(code == 0, f'{what}: runtime: recorded', code, output, errors):
+    found = record(tap, place, f'{what}: runtime', ['--sampler', 'runtime'], [*command, 'turns'])
+    if not found:
         return
-    stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8'))
+    ns, stacks, errors = found
     # The sampler is slower while a thread computes.
-    ns = dict(zip(WAITS, map(int, output.split())))
-    found = {method: sum(spent(stacks, method)) for method in WAITS}
+    counts = {method: sum(spent(stacks, method)) for method in WAITS}
+    waited = sum(ns[method] for method in WAITS)
     for method in WAITS:
-        shares = found[method] / sum(found.values()), ns[method] / sum(ns.values())
+        shares = counts[method] / sum(counts.values()), ns[method] / waited
         tap.check(abs(shares[0] - shares[1]) < MAX_SHARE_DEVIATION,
-                  f'{what}: runtime: {method}() has {shares[0]:.3f} of {sum(found.values())} samples, and {shares[1]:.3f} of the time', errors)
+                  f'{what}: runtime: {method}() has {shares[0]:.3f} of {sum(counts.values())} samples, and {shares[1]:.3f} of the time', errors)
 
 
 def test_pid(tap, place, command, what):

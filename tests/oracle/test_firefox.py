@@ -45,9 +45,8 @@ class Viewer:
             self.run('stop', '--all')
 
     def threads(self):
-        """(pid, tid, name) and the handle of each thread."""
-        return [((int(row['pid']), row['tid'], row['name']), row['threadHandle'])
-                for row in self.ask('thread', 'list', '--limit', '0')['threads']]
+        """Their handles."""
+        return [row['threadHandle'] for row in self.ask('thread', 'list', '--limit', '0')['threads']]
 
     def functions(self, handle):
         """name -> [weight as a leaf, weight in all stacks] in one thread."""
@@ -78,7 +77,7 @@ def check(tap, programs, viewer, directory, what, *arguments):
     found = collections.defaultdict(lambda: [0, 0])
     with viewer.showing(outputs[1]):
         threads = viewer.threads()
-        for _, handle in threads:
+        for handle in threads:
             for name, numbers in viewer.functions(handle).items():
                 found[name] = [sum(pair) for pair in zip(found[name], numbers)]
     wrong = [(name, wanted.get(name), found.get(name)) for name in sorted(wanted | found) if wanted.get(name) != found.get(name)]

@@ -71,33 +71,20 @@ static class Program
         return Now();
     }
 
-    static void Measure(int index, Func<long> wait, Action before = null)
+    static void Measure(int index, Func<long> wait, Action before)
     {
         before?.Invoke();
         var begin = Stopwatch.GetTimestamp();
         Waited[index] += wait() - begin;
     }
 
-    static Thread Repeat(int index, Func<long> wait, Action before = null)
+    static Thread Repeat(params (int Index, Func<long> Wait, Action Before)[] turn)
     {
         var thread = new Thread(() =>
         {
             for (var i = 0; i < times; i++)
-                Measure(index, wait, before);
-        });
-
-        thread.Start();
-        return thread;
-    }
-
-    static Thread Turns(params (int Index, int Number, Func<long> Wait, Action Before)[] turn)
-    {
-        var thread = new Thread(() =>
-        {
-            for (var i = 0; i < times; i++)
-                foreach (var (index, number, wait, before) in turn)
-                    for (var j = 0; j < number; j++)
-                        Measure(index, wait, before);
+                foreach (var (index, wait, before) in turn)
+                    Measure(index, wait, before);
         });
 
         thread.Start();
@@ -142,11 +129,14 @@ static class Program
 
         holder.Start();
         feeder.Start();
-        Func<long> input = () => Input(reader);
-        Action want = () => wanted.Release();
+        (int, Func<long>, Action)[] calls =
+        [
+            (0, Lock, held.Wait), (1, () => Input(reader), () => wanted.Release()), (2, Sleep, null), (3, Await, null),
+            (4, Compute, null),
+        ];
         Thread[] threads = hasTurns
-            ? [Turns((0, 1, Lock, held.Wait), (1, 1, input, want), (2, 2, Sleep, null), (3, 1, Await, null), (4, 3, Compute, null))]
-            : [Repeat(0, Lock, held.Wait), Repeat(1, input, want), Repeat(2, Sleep), Repeat(3, Await), Repeat(4, Compute)];
+            ? [Repeat([.. calls, calls[2], calls[4], calls[4]])]
+            : Array.ConvertAll(calls, call => Repeat(call));
         foreach (var thread in threads)
             thread.Join();
         Volatile.Write(ref end, true);
