@@ -6,12 +6,14 @@
 #include "lines/bundle.h"
 #include "util/fd.h"
 #include "util/proc.h"
+#include "util/rootfs-read.h"
 #include "util/rootfs.h"
 
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -132,21 +134,19 @@ static bool culture_is_in(const CultureSearch *search, const char *path)
 static bool culture_is_in_cache(const CultureSearch *search)
 {
         static const char NEEDLE[] = "/" COMMON;
-        FD_AUTO int fd = rootfs_open_file(search->root, "/etc/ld.so.cache");
-        g_autofree char *text = fd >= 0 ? g_malloc(MAX_CACHE) : NULL;
-        const ssize_t n = text ? pread(fd, text, MAX_CACHE - 1, 0) : -1;
+        g_autoptr(GBytes) cache = rootfs_read(search->root, "/etc/ld.so.cache", MAX_CACHE);
+        size_t n = 0;
+        const char *text = cache ? g_bytes_get_data(cache, &n) : NULL;
         const char *at = text, *begin;
 
-        if (n <= 0)
-                return false;
-        text[n] = '\0';
-        while ((at = memmem(at, (size_t)(text + n - at), NEEDLE, strlen(NEEDLE)))) {
-                g_autofree char *directory = NULL;
+        while (n && (at = memmem(at, (size_t)(text + n - at), NEEDLE, strlen(NEEDLE)))) {
+                g_autofree char *directory = NULL, *name = NULL;
 
                 for (begin = at; begin > text && begin[-1]; begin--)
                         ;
                 directory = g_strndup(begin, (size_t)(at - begin));
-                if (name_is_common(at + 1) && culture_is_set(search, directory, at + 1))
+                name = g_strndup(at + 1, MIN((size_t)(text + n - at) - 1, NAME_MAX));
+                if (name_is_common(name) && culture_is_set(search, directory, name))
                         return true;
                 at += strlen(NEEDLE);
         }

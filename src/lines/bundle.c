@@ -25,7 +25,7 @@ static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0
  * runtime.
  */
 #define MAX_PROGRAM  (64u << 20)
-#define PIECE        (1u << 20)
+#define PIECE        (64u << 10)
 #define MAX_HEADER   (4u << 20)
 #define MAX_UNPACKED (256u << 20)
 #define MAX_PATH     4096
