@@ -12,14 +12,25 @@
 #include "unwind/registers.h"
 #include "util/fd.h"
 
+#include <elf.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PID  4711
 #define TIME UINT64_C(123456789012)
+
+/* Bytes of the registers of a 32-bit thread: struct user_regs_struct of i386. */
+#define SIZE_OF_32_BITS 68u
+
+/* True: each thread has the registers of a 32-bit program, because not every kernel runs one. */
+static bool is_of_32_bits;
 
 static const char MAPS[] = "7f0000000000-7f0000002000 r--p 00000000 fe:01 77    /a/lib.so\n"
                            "7f0000002000-7f0000008000 r-xp 00002000 fe:01 77    /a/lib.so\n"
@@ -292,6 +303,42 @@ START_TEST(test_stop_deep)
 }
 END_TEST
 
+/* In this program, instead of libc's function. */
+long ptrace(enum __ptrace_request request, ...)
+{
+        va_list arguments;
+        long tid, address, result;
+        void *data;
+
+        va_start(arguments, request);
+        tid = va_arg(arguments, pid_t);
+        address = va_arg(arguments, long);
+        data = va_arg(arguments, void *);
+        va_end(arguments);
+        result = syscall(SYS_ptrace, request, tid, address, data);
+        if (result == 0 && is_of_32_bits && request == PTRACE_GETREGSET && address == NT_PRSTATUS)
+                ((struct iovec *)data)->iov_len = SIZE_OF_32_BITS;
+        return result;
+}
+
+START_TEST(test_32_bits)
+{
+        const pid_t pid = child_start();
+        GError *error = NULL;
+        int status;
+
+        is_of_32_bits = true;
+        ck_assert_ptr_null(moment_of_process(pid, PROCESS_STOP_COPY_LIMIT, &error));
+        is_of_32_bits = false;
+        /* A sandbox may not permit the stop. */
+        if (!strstr(error->message, "cannot be stopped"))
+                ck_assert_ptr_nonnull(strstr(error->message, "is a program of 32 bits"));
+        g_error_free(error);
+        ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
+        child_end(pid);
+}
+END_TEST
+
 /* A process that was stopped before stays stopped. */
 START_TEST(test_stopped)
 {
@@ -337,6 +384,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_stop);
         tcase_add_test(tcase, test_stop_late);
         tcase_add_test(tcase, test_stop_deep);
+        tcase_add_test(tcase, test_32_bits);
         tcase_add_test(tcase, test_stopped);
         tcase_add_test(tcase, test_refused);
         suite_add_tcase(suite, tcase);
