@@ -2,6 +2,7 @@
 #include "daemon/pid-cache.h"
 
 #include "daemon/seen-process.h"
+#include "util/cpu-share.h"
 #include "util/fd.h"
 #include "util/libc-extras.h"
 #include "util/proc-ns.h"
@@ -14,7 +15,7 @@
 #define MAX_ENTRIES          256
 #define MAX_ENTRIES_PER_USER 64
 #define LOOKUP_SHARE         5
-#define MAX_CREDIT_US        (200 * G_TIME_SPAN_MILLISECOND)
+#define LOOKUP_BURST         (200 * INT64_C(1000000)) /* ns of CPU */
 
 typedef struct PidEntry {
         ProcessKey asked; /* the namespace and the pid asked for */
@@ -24,10 +25,8 @@ typedef struct PidEntry {
         GList link; /* in `used` */
 } PidEntry;
 
-/* Lookups for one user. */
 typedef struct PidUser {
-        gint64 credit; /* us left for lookups; below 0: none */
-        gint64 time;   /* us: when the credit was computed */
+        CpuShare share; /* of lookups for the user */
         unsigned n_entries;
 } PidUser;
 
@@ -74,8 +73,6 @@ static PidUser *pid_cache_user(PidCache *cache, uid_t uid)
 
         if (!user) {
                 user = g_new0(PidUser, 1);
-                user->credit = MAX_CREDIT_US;
-                user->time = g_get_monotonic_time();
                 g_hash_table_insert(cache->users, GUINT_TO_POINTER(uid), user);
         }
         return user;
@@ -147,20 +144,17 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
 }
 
 /* Looks the process up, if UID has time left. Else the process is unknown. */
-static bool pid_cache_try(PidCache *cache, uid_t uid, const ProcessKey *asked, gint64 now,
-                          ProcessKey *ret_key)
+static bool pid_cache_try(PidCache *cache, uid_t uid, const ProcessKey *asked, ProcessKey *ret_key)
 {
         PidUser *user = pid_cache_user(cache, uid);
         bool is_found;
 
-        user->credit = MIN(MAX_CREDIT_US, user->credit + (now - user->time) / LOOKUP_SHARE);
-        user->time = now;
-        if (user->credit <= 0) {
+        if (!cpu_share_begin(&user->share, LOOKUP_BURST, LOOKUP_SHARE)) {
                 *ret_key = *asked;
                 return true;
         }
         is_found = pid_cache_look_up(cache, uid, asked, ret_key);
-        user->credit -= g_get_monotonic_time() - now;
+        cpu_share_end(&user->share);
         return is_found;
 }
 
@@ -181,7 +175,7 @@ bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, Pr
         if (now - cache->missed_time < SEEN_PROCESS_FRESH_US &&
             process_key_equal(&cache->missed, &asked))
                 return false;
-        if (pid_cache_try(cache, uid, &asked, now, ret_key))
+        if (pid_cache_try(cache, uid, &asked, ret_key))
                 return true;
         cache->missed = asked;
         cache->missed_time = now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/proc-ns.h"
 
-#include "util/clock.h"
+#include "util/cpu-share.h"
 #include "util/proc.h"
 
 #include <dirent.h>
@@ -13,15 +13,14 @@
 /* Guesses; untuned. A scan takes 10 us a process, 60 us for one of another namespace. */
 #define MAX_SCANNED 65536
 #define SCAN_SHARE  10
-#define MAX_CREDIT  (200 * G_TIME_SPAN_MILLISECOND)
+#define SCAN_BURST  (200 * INT64_C(1000000)) /* ns of CPU */
 
 /* The processes of other namespaces in the last scan. Only a hint: each is read again before it is
  * used, so reused pids and inodes do no harm. */
 static struct {
         GHashTable *hosts; /* owned ProcessKey -> host pid; for each level of a process but ours */
         bool is_complete;  /* it has all processes that we can see */
-        gint64 credit;     /* us of CPU that scans may use; below 0: none now */
-        gint64 time;       /* us, when the credit was computed */
+        CpuShare share;    /* of scans */
 } seen;
 
 /* False: it cannot be read. */
@@ -78,20 +77,13 @@ static void proc_ns_scan(void)
                 closedir(proc);
 }
 
-/* Scans, unless scans have used their share of the time. */
+/* Scans, unless scans have used their share of the CPU time. */
 static bool scan_if_affordable(void)
 {
-        const gint64 now = g_get_monotonic_time();
-        gint64 begin;
-
-        seen.credit = MIN(MAX_CREDIT, seen.credit + (now - seen.time) / SCAN_SHARE);
-        seen.time = now;
-        if (seen.credit <= 0)
+        if (!cpu_share_begin(&seen.share, SCAN_BURST, SCAN_SHARE))
                 return false;
-        /* On a busy machine a scan waits for a CPU most of the time. */
-        begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         proc_ns_scan();
-        seen.credit -= (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000;
+        cpu_share_end(&seen.share);
         return true;
 }
 

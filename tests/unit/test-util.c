@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/suite.h"
+#include "util/cpu-share.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 #include "util/runtime-path.h"
@@ -221,6 +222,32 @@ START_TEST(test_unix_socket)
 }
 END_TEST
 
+/* No part of the elapsed time. */
+#define NO_PART INT64_MAX
+
+START_TEST(test_cpu_share)
+{
+        const int64_t burst = 5 * G_TIME_SPAN_MILLISECOND * 1000;
+        CpuShare share = {0};
+        int64_t begin;
+
+        ck_assert(cpu_share_begin(&share, burst, NO_PART));
+        g_usleep(20 * G_TIME_SPAN_MILLISECOND);
+        cpu_share_end(&share);
+        /* The work waited, so it has used next to nothing. */
+        ck_assert(cpu_share_begin(&share, burst, NO_PART));
+        begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < 2 * burst)
+                ;
+        cpu_share_end(&share);
+        ck_assert(!cpu_share_begin(&share, burst, NO_PART));
+        cpu_share_end(&share);
+        g_usleep(20 * G_TIME_SPAN_MILLISECOND);
+        ck_assert(cpu_share_begin(&share, burst, 1));
+        ck_assert_int_le(share.left, burst);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("util");
@@ -234,6 +261,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_proc_stat_of_ourselves);
         tcase_add_test(tcase, test_runtime_path);
         tcase_add_test(tcase, test_unix_socket);
+        tcase_add_test(tcase, test_cpu_share);
         suite_add_tcase(suite, tcase);
         return suite;
 }
