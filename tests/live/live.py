@@ -212,7 +212,7 @@ def session(name, *create):
     """A started session of the runtime's method events; the `with` destroys it."""
     run('lttng', 'create', name, *create)
     try:
-        run('lttng', 'enable-channel', '-u', 'methods', '--subbuf-size=1M', '--num-subbuf=8')
+        run('lttng', 'enable-channel', '-u', 'methods', '--subbuf-size=1M', '--num-subbuf=32')
         events = ','.join('DotNETRuntime:' + event for event in RUNTIME_EVENTS)
         run('lttng', 'enable-event', '-u', '-c', 'methods', events + ',DotNETRuntimeRundown:*')
         run('lttng', 'add-context', '-u', '-c', 'methods', '-t', 'vpid', '-t', 'vtid',

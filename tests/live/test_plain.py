@@ -118,6 +118,8 @@ def test_runtime(tap, feed, directory, version, command):
         check(tap, feed, program, f'.NET {version}, from its start')
     program = Plain(command, directory / f'lttng-{version}')
     with program.running(**live.ENVIRONMENT):
+        # LTTng's daemons deliver the first packet of a new process in their own time.
+        ask(feed, program, [0x1000], f'--wait={live.TIMEOUT}')
         check(tap, feed, program, f'.NET {version}, LTTng')
 
 
