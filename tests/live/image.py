@@ -23,6 +23,7 @@ from tests.live import live, test_plain
 from tests.traces import recorded
 
 INSIDE = 'CLRSYM_TEST_INSIDE'
+MANUAL = pathlib.Path(__file__).parents[2] / 'man/clrsym-container.7'
 USER = 1654
 # s; the attacher reports after 8 s what it cannot attach. Used if no name is expected.
 ENOUGH = 12
@@ -30,8 +31,8 @@ ENOUGH = 12
 LEAST = 10
 # In the directory $1: the file systems of a container with hostPID, the root read-only.
 ENTER = '''
-root=$1 shared=$2 user=$3 capabilities=$4
-shift 4
+root=$1 shared=$2 user=$3 capabilities=$4 runtime=$5
+shift 5
 mount --bind "$root" "$root"
 cd "$root"
 mount --rbind /proc proc
@@ -41,24 +42,29 @@ mount --bind "$shared" run
 mount -o remount,bind,ro "$root"
 pivot_root . mnt
 umount -l mnt
-exec env -i LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin XDG_RUNTIME_DIR=/run setpriv --reuid "$user" --regid "$user" --clear-groups \
+exec env -i LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin XDG_RUNTIME_DIR="$runtime" \
+        setpriv --reuid "$user" --regid "$user" --clear-groups \
         --bounding-set="$capabilities" --inh-caps=-all --no-new-privs "$@"
 '''
 
 
 class Image:
-    """The image, and a directory that its containers share as /run: a new one, without an earlier holder."""
+    """The image, and a directory that its containers share as /run: a new one, without an earlier holder. RUNTIME: their
+    XDG_RUNTIME_DIR."""
 
-    def __init__(self, root, directory, user=0):
-        self.root, self.shared, self.user = root, pathlib.Path(tempfile.mkdtemp(dir=directory)), user
-        os.chown(self.shared, user, user)
+    def __init__(self, root, directory, user=0, runtime='/run'):
+        self.root, self.shared, self.user, self.runtime = root, pathlib.Path(tempfile.mkdtemp(dir=directory)), user, runtime
+        # As a volume of Kubernetes: it belongs to root.
+        self.shared.chmod(0o777)
+        self.query = self.shared / pathlib.Path(runtime).relative_to('/run') / 'clrsym/query'
         # Mount points.
         for name in ('mnt', 'tmp', 'run', 'proc', 'dev'):
             (root / name).mkdir(exist_ok=True)
 
     def command(self, capabilities, *words):
         bounding = ','.join(['-all', *(f'+{name.lower()}' for name in sorted(capabilities))])
-        return ['unshare', '--mount', 'bash', '-euc', ENTER, 'bash', self.root, self.shared, self.user, bounding, *words]
+        return ['unshare', '--mount', 'bash', '-euc', ENTER, 'bash', self.root, self.shared, self.user, bounding,
+                self.runtime, *words]
 
     def run(self, capabilities, *words, text=None):
         return subprocess.run([str(word) for word in self.command(capabilities, *words)], input=text, check=False,
@@ -118,7 +124,7 @@ def try_out(image, program, commands, patience=live.TIMEOUT):
     (daemon, of_daemon), (attach, of_attach) = commands['daemon'], commands['attach']
     with open(image.shared / 'log', 'w', encoding='utf-8') as log, \
             live.child(image.command(of_daemon, *daemon), stderr=log) as serving:
-        live.wait_for('the daemon', (image.shared / 'clrsym/query').exists, serving)
+        live.wait_for('the daemon', image.query.exists, serving)
         with live.child(image.command(of_attach, *attach), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as attaching:
             deadline = time.monotonic() + patience
             while not (listed := image.run(of_daemon, 'clrsym', 'ps', '--json').stdout) and time.monotonic() < deadline:
@@ -152,11 +158,23 @@ def check_capabilities(tap, root, directory, commands):
             tap.note(f'without {dropped}, {name}: {text.strip() or "no message"}; {bad[0] and bad[0][1]["status"] if bad else ""}')
 
 
+def sidecar_of_manual():
+    """The containers of the example in clrsym-container(7), by name."""
+    text = MANUAL.read_text(encoding='utf-8').partition('.SH SIDECAR\n')[2].partition('.nf\n')[2].partition('.fi\n')[0]
+    return {row['name']: row for row in yaml.safe_load(text.replace('\\-', '-'))['spec']['containers']}
+
+
 def check_sidecar(tap, root, directory):
     """A sidecar of one program, as its user."""
-    commands = {'daemon': (['clrsymd'], set()), 'attach': (['clrsym', 'attach', '--all', '--follow'], set())}
+    containers = sidecar_of_manual()
+    commands = {name: (containers[name]['command'], set()) for name in ('daemon', 'attach')}
+    runtime, = {containers[name]['env'][0]['value'] for name in commands}
+    tap.equal({(row['volumeMounts'][0]['mountPath'], *row['securityContext']['capabilities']['drop'])
+               for row in map(containers.get, commands)}, {('/run', 'ALL')}, 'the sidecar of the manual shares /run')
+    user, = {row['securityContext']['runAsUser'] for row in containers.values()}
+    tap.equal(user, USER, 'and has the user of the program')
     with Elsewhere(live.build(directory, 'plain', 'clrsym-plain.dll')).running() as program:
-        bad, n, text = try_out(Image(root, directory, USER), program, commands)
+        bad, n, text = try_out(Image(root, directory, user, runtime), program, commands)
     tap.check(n > LEAST and not bad, f'the user of the program needs no capability: {n} names', len(bad), *bad[:3], text)
 
 
