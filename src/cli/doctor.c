@@ -24,7 +24,7 @@ typedef struct Check {
         const char *name;
         CheckFn run;
         bool is_of_process; /* the check examines the named process */
-        unsigned purposes;  /* FOR(...): the purposes that need the check */
+        unsigned purposes;  /* FOR(...): the purposes that need the check; 0: none */
 } Check;
 
 static const Check CHECKS[] = {
@@ -44,7 +44,7 @@ static const Check CHECKS[] = {
         {"losses", check_losses, false, FOR(LTTNG)},
         {"relayd", check_relay, false, FOR(LTTNG)},
         {"feed", check_feeder, false, FOR(LTTNG)},
-        {"babeltrace2", check_babeltrace, false, FOR(LTTNG)},
+        {"babeltrace2", check_babeltrace, false, 0},
         {"daemon", check_daemon, false, FOR(ATTACH) | FOR(LTTNG)},
         {"access", check_access, false, FOR(ATTACH)},
         {"perf", check_perf, false, FOR(RECORD)},

@@ -94,10 +94,8 @@ void check_babeltrace(const Doctor *doctor, Finding *finding)
 
         switch (subprocess_run((char **)command, BABELTRACE_TIMEOUT_S, &output)) {
         case SUBPROCESS_NONE:
-                finding_set(
-                        finding, FINDING_PROBLEM, "sudo apt install babeltrace2",
-                        "babeltrace2 is not installed: it runs clrsym's plugin, which feeds and "
-                        "decodes traces in other pipelines");
+                finding_set(finding, FINDING_NOTE, "sudo apt install babeltrace2",
+                            "babeltrace2 is not installed: only clrsym's plugin for it needs it");
                 return;
         case SUBPROCESS_TIMEOUT:
                 finding_set(finding, FINDING_PROBLEM, NULL,
@@ -110,9 +108,9 @@ void check_babeltrace(const Doctor *doctor, Finding *finding)
         if (strstr(output, "sink.clrsym.feed"))
                 finding_set(finding, FINDING_OK, NULL, "babeltrace2 has clrsym's plugin");
         else
-                finding_set(finding, FINDING_PROBLEM,
-                            "meson install, or set BABELTRACE_PLUGIN_PATH to where "
-                            "babeltrace-plugin-clrsym.so is",
+                finding_set(finding, FINDING_NOTE,
+                            "install the package babeltrace2-plugin-clrsym, or set "
+                            "BABELTRACE_PLUGIN_PATH to where babeltrace-plugin-clrsym.so is",
                             "babeltrace2 does not find clrsym's plugin");
 }
 
@@ -128,7 +126,7 @@ void check_perf(const Doctor *doctor, Finding *finding)
         }
         paranoid = g_ascii_strtoll(text, NULL, 10);
         if (geteuid() != 0 && paranoid > MAX_PARANOID)
-                finding_set(finding, FINDING_PROBLEM, "sudo sysctl kernel.perf_event_paranoid=2",
+                finding_set(finding, FINDING_PROBLEM, "sudo sysctl kernel.perf_event_paranoid=1",
                             "perf_event_paranoid is %" G_GINT64_FORMAT
                             ": only root may record with perf",
                             paranoid);
