@@ -57,7 +57,8 @@ static void attaching_append_unlisted(GString *line, const json_t *answer)
         if (!g_strcmp0(unlisted, "collectible"))
                 g_string_append_printf(line,
                                        ", its older code is not listed, because it unloads load "
-                                       "contexts: clrsym attach %" G_GUINT64_FORMAT " lists it",
+                                       "contexts: clrsym attach %" G_GUINT64_FORMAT " lists that "
+                                       "code, but can crash .NET 10 (clrsym-attach(1), BUGS)",
                                        (guint64)field_number(answer, "pid"));
         else if (unlisted)
                 g_string_append(line, ", its older code is not listed");
@@ -121,7 +122,8 @@ static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 dead
 {
         const json_t *answer = attaching->answer;
         const bool is_unlisted = field_text(answer, "unlisted") != NULL;
-        const WaitTarget target = {.vpid = (int32_t)field_number(answer, "vpid"),
+        const WaitTarget target = {.pid = (int32_t)attaching->pid,
+                                   .vpid = (int32_t)field_number(answer, "vpid"),
                                    .pid_ns = field_number(answer, "pid_ns"),
                                    .is_eventpipe =
                                            !g_strcmp0(field_text(answer, "via"), "eventpipe")};

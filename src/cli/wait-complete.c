@@ -18,6 +18,7 @@ struct WaitComplete {
 
 /* The newest program that had a pid. */
 typedef struct ProcessState {
+        int32_t pid; /* for messages */
         int32_t vpid;
         uint64_t pid_ns;
         bool is_eventpipe;
@@ -97,7 +98,7 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         if (r == 0) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of its rundown: %s",
-                            state->vpid,
+                            state->pid,
                             state->is_eventpipe
                                     ? "attach --again"
                                     : "enable the events DotNETRuntimeRundown:* in the LTTng "
@@ -110,7 +111,7 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
                         error, ANSWER_SOURCE_ERROR, 0,
                         "process %d is held, but meanwhile %s lost %" G_GUINT64_FORMAT
                         " events: %sattach --again",
-                        state->vpid, state->is_eventpipe ? "its runtime" : "LTTng", (guint64)n_lost,
+                        state->pid, state->is_eventpipe ? "its runtime" : "LTTng", (guint64)n_lost,
                         state->is_eventpipe ? "" : "give its channel larger sub-buffers, then ");
                 return false;
         }
@@ -154,7 +155,7 @@ static bool set_gap(const ProcessState *state, GError **error)
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                     "process %d is held, but a part of its rundown was not fed to clrsymd: "
                     "check that the feeder runs (clrsym status), then attach --again",
-                    state->vpid);
+                    state->pid);
         return false;
 }
 
@@ -164,18 +165,18 @@ static bool set_late(const ProcessState *state, GError **error)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but its latest events have not arrived yet: "
                             "wait longer (--wait=SEC), or check that the feeder runs",
-                            state->vpid);
+                            state->pid);
         else if (state->is_eventpipe)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of it: check that "
                             "the holder was started with its ingest socket ($CLRSYM_INGEST)",
-                            state->vpid);
+                            state->pid);
         else
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of it: it needs an "
                             "LTTng session of its user with the events DotNETRuntime:*, and a "
                             "feeder of that session (clrsym doctor)",
-                            state->vpid);
+                            state->pid);
         return false;
 }
 
@@ -240,7 +241,8 @@ bool wait_complete_run(WaitComplete *wait, const WaitTarget *target, uint64_t ti
                        uint64_t *ret_methods, GError **error)
 {
         const clrsym_filter filter = {.pid = target->vpid};
-        ProcessState state = {.vpid = target->vpid,
+        ProcessState state = {.pid = target->pid,
+                              .vpid = target->vpid,
                               .pid_ns = target->pid_ns,
                               .is_eventpipe = target->is_eventpipe};
         clrsym_watch *watch = NULL;

@@ -15,7 +15,8 @@ void wait_complete_free(WaitComplete *wait);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitComplete, wait_complete_free)
 
 typedef struct WaitTarget {
-        int32_t vpid;
+        int32_t pid;  /* as the user gave it, for messages */
+        int32_t vpid; /* in its own pid namespace */
         uint64_t pid_ns;
         bool is_eventpipe; /* the events come by EventPipe: for the likely cause of a failure */
 } WaitTarget;
