@@ -350,7 +350,7 @@ static void attachment_recover(Attachment *attachment, bool had_session, bool wa
         }
         attachment_restart_later(attachment);
         attachment_set_message(attachment, ATTACH_ERROR_FAILED,
-                               "the process that held the session died");
+                               "the worker that held the session died");
         attachment->fn(attachment, ATTACHMENT_CHANGE_FAILED, attachment->data);
 }
 

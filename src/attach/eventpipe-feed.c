@@ -586,7 +586,7 @@ void eventpipe_feed_run(EventPipeFeed *feed)
         if (!feed_receive(feed)) {
                 feed_hang_up(feed, ingest_client_state(feed->client) == INGEST_CLIENT_FAILED
                                            ? ingest_client_reason(feed->client)
-                                           : "it has hung up");
+                                           : "it has disconnected");
                 return;
         }
         feed_move(feed);

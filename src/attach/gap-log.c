@@ -254,7 +254,7 @@ static void gap_log_on_received(void *data)
 
 static void gap_log_on_gone(void *data)
 {
-        gap_log_retry_later(data, "it hung up");
+        gap_log_retry_later(data, "it disconnected");
 }
 
 /* Sends all gaps as one batch, on a connection of their own. */

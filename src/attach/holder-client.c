@@ -58,7 +58,7 @@ static GPid holder_spawn(const char *directory, GError **error)
                                   G_SPAWN_DO_NOT_REAP_CHILD,
                           holder_child_setup, NULL, &pid, error))
                 return pid;
-        g_prefix_error(error, "cannot start the process that holds attachments: ");
+        g_prefix_error(error, "cannot start clrsym-holder: ");
         return 0;
 }
 
@@ -83,7 +83,7 @@ static int holder_start_and_ask(const char *directory, const Request *request, G
         }
         if (pid)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            "the process that holds attachments does not start: see the output of "
+                            "clrsym-holder does not start: see the output of "
                             "clrsym-holder --directory %s",
                             directory);
         return -1;
@@ -153,7 +153,7 @@ static bool holder_client_receive(int fd, GString *text, GError **error)
                         return true;
         }
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                    "the process that holds attachments does not answer: try again");
+                    "clrsym-holder does not answer: try again");
         return false;
 }
 

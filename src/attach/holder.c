@@ -181,8 +181,10 @@ static void caller_answer_gone(Caller *caller, const AttachmentInfo *info)
         if (caller->verb == REQUEST_DETACH)
                 caller_answer(caller, reply_attachment(info, false));
         else
-                caller_answer(caller, reply_error(info->error, info->message ? info->message
-                                                                             : "it was detached"));
+                caller_answer(caller,
+                              reply_error(info->error,
+                                          info->message ? info->message
+                                                        : "the process was detached meanwhile"));
 }
 
 /* Resumes the runtime, whose session is held or has failed. Retries follow a failure. */
@@ -317,7 +319,7 @@ static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char
         if (n < limits_attachments(&holder->limits, caller, uid))
                 return true;
         refusal = g_strdup_printf(
-                "user %u has %u attachments, the limit for one user of all %u: detach some "
+                "user %u has %u attachments, the limit of one user, of %u in all: detach some "
                 "(clrsym detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
                 (unsigned)uid, n, holder->limits.max_attachments, (unsigned)uid);
         if (g_hash_table_add(holder->limited, GUINT_TO_POINTER(uid)))

@@ -290,8 +290,9 @@ bool port_set_hang_up(const Target *target, int error_number, GError **error)
         if (target_is_ending(target))
                 return port_set_ended(target, error);
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
-                    "the runtime of process %d hung up%s%s: try again", (int)target->info.host_pid,
-                    error_number ? ": " : "", error_number ? g_strerror(error_number) : "");
+                    "the runtime of process %d disconnected%s%s: try again",
+                    (int)target->info.host_pid, error_number ? ": " : "",
+                    error_number ? g_strerror(error_number) : "");
         return false;
 }
 

@@ -311,8 +311,8 @@ static void reverse_port_make_room(const ReversePort *port, ReverseUser *user)
         if (!oldest)
                 return;
         peer_log(oldest->peer, G_LOG_LEVEL_WARNING,
-                 "a connection to the port is closed, because its user has %u that announce no "
-                 "runtime: end the program that makes them",
+                 "a connection to the port is closed, because its user has %u connections that "
+                 "announce no runtime: end the program that makes them",
                  user->silent.length);
         oldest->is_over = true;
         peer_run(oldest->peer);

@@ -299,12 +299,13 @@ bool target_check_provider(const Target *target, GError **error)
                 why = "it runs on Mono, which has no LTTng provider";
         else if (target->has_coreclr)
                 why = unloaded = g_strdup_printf(
-                        "its runtime could not load libcoreclrtraceptprovider.so: clrsym doctor "
-                        "%d names the library that it needs; or attach it with --via=eventpipe",
+                        "its runtime has not loaded libcoreclrtraceptprovider.so: clrsym doctor "
+                        "%d has the reason; or attach it with --via=eventpipe",
                         (int)target->info.host_pid);
         else
                 why = "it was published as a single file or compiled ahead of time, without "
-                      "libcoreclrtraceptprovider.so: publish it as files";
+                      "libcoreclrtraceptprovider.so: publish it as files, or attach a single file "
+                      "with --via=eventpipe";
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PROVIDER,
                     "process %d emits nothing to LTTng: %s", (int)target->info.host_pid, why);
         return false;

@@ -16,8 +16,8 @@
 #define CURE "/libclrsym-tracepoints.so"
 
 const char *const TRACEPOINTS_LOST_REASON =
-        "its libcoreclr.so has lost the table that connects its tracepoints (.NET 11.0.0), so that "
-        "LTTng gets no event of it, although lttng list -u shows them";
+        "its libcoreclr.so has lost the table that connects its tracepoints (.NET 11.0.0): lttng "
+        "list -u shows the tracepoints, but LTTng gets no events from them";
 
 /* The table and the pointers to it, with lttng-ust to 2.12 and from 2.13 on. */
 static const struct {

@@ -209,7 +209,7 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
         activity->end = UINT64_MAX;
         if (jit_intervals_n_cut(activity->intervals))
                 message_print("clrsym",
-                              "%u processes compiled more methods than is logged: some samples in "
+                              "the log of compilations was full for %u processes: some samples in "
                               "the JIT lack their method",
                               jit_intervals_n_cut(activity->intervals));
         if (clrsym_open(&activity->handle, &how, &message) < 0)
@@ -333,11 +333,11 @@ static void activity_print_collections(const Activity *activity)
         g_string_append(line, " at a time\n");
         fputs(line->str, stderr);
         if (totals.n_late)
-                message_print("clrsym",
-                              "%" G_GUINT64_FORMAT
-                              " of them were reported after their interval had been named, and are "
-                              "missing there",
-                              (guint64)totals.n_late);
+                message_print(
+                        "clrsym",
+                        "%" G_GUINT64_FORMAT
+                        " garbage collections were reported too late: their intervals lack them",
+                        (guint64)totals.n_late);
 }
 
 void activity_print(const Activity *activity)

@@ -290,8 +290,8 @@ static void follow_take_places(Follow *follow, gint64 now)
                 if (followed->state != FOLLOWED_ASKED || now - followed->asked_at < PLACE_TIME)
                         continue;
                 text = g_strdup_printf(
-                        "process %d is not attached within %d s, and gives way to others: see "
-                        "clrsym attach --list, and clrsym doctor %d",
+                        "process %d is not attached within %d s, so other processes are tried "
+                        "first: see clrsym attach --list, and clrsym doctor %d",
                         (int)followed->pid, (int)(PLACE_TIME / G_TIME_SPAN_SECOND),
                         (int)followed->pid);
                 follow_report_limit(follow, followed->user, FOLLOW_LIMIT_TIME, text);
@@ -344,7 +344,7 @@ static void follow_take_late(Follow *follow, Followed *followed, json_t *row)
 
                 follow_fail(follow, followed,
                             g_error_new(ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE, "%s",
-                                        why ? why : "the runtime does not answer"));
+                                        why ? why : "its runtime does not answer"));
                 return;
         }
         followed->state = FOLLOWED_ATTACHED;

@@ -51,8 +51,15 @@ int collect_input_open(const char *path, RecorderSymbols *symbols, GPtrArray *no
         CollectReport report;
 
         if (fd < 0 || output < 0) {
-                g_set_error(error, PERF_ERROR, 0, "%s: %s",
-                            fd < 0 ? path : "a temporary file in $TMPDIR", g_strerror(errno));
+                const int number = errno;
+
+                if (fd < 0)
+                        g_set_error_literal(error, PERF_ERROR, 0, g_strerror(number));
+                else
+                        g_set_error(error, PERF_ERROR, 0,
+                                    "cannot make a temporary file in %s (%s): set TMPDIR to "
+                                    "another directory",
+                                    g_get_tmp_dir(), g_strerror(number));
                 return -1;
         }
         if (!collect_convert(fd, output, symbols, perf_caught_signal, &report, error))

@@ -16,7 +16,9 @@
 
 /* The message about a trace without a printable event; follows the trace's name. */
 #define DUMP_NOTHING                                                                               \
-        "not one event of the .NET runtime in this trace: `clrsym doctor` finds out why"
+        "not one event of the .NET runtime in this trace: record it with clrsym session start, "   \
+        "or "                                                                                      \
+        "a .nettrace file with the provider Microsoft-Windows-DotNETRuntime"
 
 static void dump_filter_init(DumpFilter *filter, const Options *options)
 {

@@ -216,7 +216,10 @@ static bool choose_process(AddressFilter *filter, const Options *options, GError
         }
         if (clrsym_processes(answer_source_handle(filter->source), filter_take_process, &only) < 0)
                 answer_source_set_error(filter->source, error);
-        else if (only.n != 1)
+        else if (only.n == 0)
+                g_set_error_literal(error, ANSWER_SOURCE_ERROR, 0,
+                                    "no process is known: attach it first (clrsym attach PID)");
+        else if (only.n > 1)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "%u processes are known: give --pid PID (clrsym ps lists them)",
                             only.n);

@@ -393,7 +393,8 @@ static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *
         body_table_print(list, BODY_COLUMN_BIT(BODY_JIT_MS));
         if (!has_attempts(processes)) {
                 output_print("\nInlining, tail calls, background: no such events were read (a "
-                             "trace must have them; a feeder sends them with jit=yes)\n");
+                             "trace must have them; clrsym feed and import send them with "
+                             "--jit-events)\n");
                 return;
         }
         for (i = 0; i < G_N_ELEMENTS(ATTEMPTS); i++)

@@ -407,7 +407,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_ALL] = {.name = "all", .help = "every .NET process"},
         [OPTION_UNLOADED] = {.name = "unloaded", .help = "include what is unloaded"},
         [OPTION_LONG] = {'l', "long", NULL, false, NULL, 0,
-                         "include the uid of each, and the settings of its tiering"},
+                         "also print the uid and the tiering of each process"},
         [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
                          "only code of this tier: QuickJitted, OptimizedTier1, ReadyToRun ..."},
         [OPTION_MIN_VERSIONS] = {0, "min-versions", "N", false, to_number, MEMBER(min_versions),
@@ -471,14 +471,15 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_FOLLOW] = {0, "follow", NULL, false, NULL, 0,
                            "do not end; also attach processes that start later"},
         [OPTION_EXCLUDE] = {0, "exclude", "RULE", false, to_texts, MEMBER(exclude),
-                            "not user:NAME, cgroup:GLOB or command:GLOB; several times"},
+                            "exclude user:NAME, cgroup:GLOB or command:GLOB; several times"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},
         [OPTION_PORT] =
                 {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
                  "print the variable for a port that connects to the holder: suspend or nosuspend"},
-        [OPTION_INLINES] = {0, "inlines", NULL, false, NULL, 0,
-                            "also print what has the runtime report inlined methods"},
+        [OPTION_INLINES] =
+                {0, "inlines", NULL, false, NULL, 0,
+                 "also print the variables that make the runtime report inlined methods"},
         [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,
                          "through lttng-relayd, for clrsym feed (the default)"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_output, MEMBER(outputs),
@@ -508,7 +509,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "never remove the session's files of lttng-relayd"},
         [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
         [OPTION_VERBOSE] = {'v', "verbose", NULL, false, NULL, 0,
-                            "report on stderr how many events are of a later version"},
+                            "report on stderr how many events are newer than this clrsym"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
         [OPTION_TARGETS] = {'p', "pid", "PID[,PID...]", false, to_targets, MEMBER(targets),
                             "these processes, and what they start; can be given several times"},
@@ -652,6 +653,8 @@ bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_opt
                         reason = g_strdup_printf("%s needs a value", argv[optind - 1]);
                 else if (value == '?' && optopt > 0 && optopt < VALUE_HELP)
                         reason = g_strdup_printf("unknown option -%c", optopt);
+                else if (value == '?' && optopt)
+                        reason = g_strdup_printf("%s: the option takes no value", argv[optind - 1]);
                 else if (value == '?')
                         reason = g_strdup_printf("unknown option %s", argv[optind - 1]);
                 else

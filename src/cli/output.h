@@ -8,7 +8,7 @@
  * is written, and the reason is kept for the end.
  *
  * Printing does not wait for a slow reader, such as a pager: the daemon whose answer is printed
- * would wait too, and would hang up. Text that the reader does not take is kept until
+ * would wait too, and would disconnect. Text that the reader does not take is kept until
  * output_flush().
  */
 

@@ -65,8 +65,8 @@ bool event_choose(const EventChoice *choice, GPtrArray *notes, const char **ret_
                         most = event;
         }
         if (choice->wanted) {
-                g_set_error(error, PERF_ERROR, 0, "no event %s in %s, but %s", choice->wanted,
-                            choice->input, names->str);
+                g_set_error(error, PERF_ERROR, 0, "no event %s in %s; it has: %s", choice->wanted,
+                            choice->input, names->len ? names->str : "no events");
                 return false;
         }
         if (!most) {
@@ -86,8 +86,8 @@ bool event_choose(const EventChoice *choice, GPtrArray *notes, const char **ret_
                 *ret_event = most->name;
         if (n > 1 && *ret_event)
                 g_ptr_array_add(notes,
-                                g_strdup_printf("of several events only %s: choose with --event: "
-                                                "%s",
+                                g_strdup_printf("of several events only %s is shown; --event NAME "
+                                                "shows another: %s",
                                                 *ret_event, names->str));
         return true;
 }

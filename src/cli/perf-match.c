@@ -277,7 +277,7 @@ static char *match_describe_none(const Match *match)
 
         for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
                 append_candidate(text, &g_array_index(match->candidates, ProcessCandidate, i));
-        return g_strdup_printf("no process of this input is among the known ones (%u:%s%s)",
+        return g_strdup_printf("no process of this input is known; %u are:%s%s",
                                match->candidates->len, text->len ? text->str : " none",
                                match->candidates->len > MAX_LISTED ? " ..." : "");
 }
@@ -289,18 +289,15 @@ static bool match_report_none(const Match *match, GPtrArray *notes, GError **err
 
         if (match->options->trace) {
                 g_set_error(error, PERF_ERROR, 0,
-                            "%s: give the trace of the same run, or --map PERFPID=NS:PID, or "
+                            "%s; give the trace of the same run, or --map PERFPID=NS:PID, or "
                             "--force",
                             none);
                 return false;
         }
-        g_ptr_array_add(
-                notes,
-                g_strdup_printf(
-                        "%s: jitted code has no names, unless the daemon knew the program at that "
-                        "time (clrsym attach PID before perf record or the crash, or clrsym "
-                        "record)",
-                        none));
+        g_ptr_array_add(notes, g_strdup_printf("%s; jitted code has no names: next time, run "
+                                               "clrsym attach PID before perf "
+                                               "record or the crash, or use clrsym record",
+                                               none));
         return true;
 }
 

@@ -120,9 +120,9 @@ static void summary_print_async(const PerfSummary *summary)
                               summary->n_joined + summary->n_apart, summary->n_joined);
         else if (summary->n_apart)
                 message_print("clrsym",
-                              "%" PRIu64 " samples are of methods that continue after an await: "
-                              "which methods await them is known of .NET 11 and later, if clrsym "
-                              "record records them",
+                              "%" PRIu64 " samples are of methods that continue after an await, "
+                              "without the methods that await them: only clrsym record of .NET 11 "
+                              "or later records these",
                               summary->n_apart);
 }
 

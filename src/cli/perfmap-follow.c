@@ -149,7 +149,7 @@ static void map_follow_reconnect(MapFollow *follow)
         g_autoptr(GError) error = NULL;
 
         if (map_follow_connect(follow, &error)) {
-                message_print("clrsym", "connected again");
+                message_print("clrsym", "reconnected to clrsymd");
                 return;
         }
         follow_disconnect(follow);
@@ -295,9 +295,10 @@ static void map_follow_end(MapFollow *follow)
 
         g_string_truncate(follow->text, 0);
         if (!follow->source)
-                message_print("clrsym",
-                              "process %d has ended while the daemon was away: %s stays as it is",
-                              (int)follow->pid, map_file_path(follow->file));
+                message_print(
+                        "clrsym",
+                        "process %d has ended while clrsymd did not answer: %s stays as it is",
+                        (int)follow->pid, map_file_path(follow->file));
         else if (!perfmap_append_last(follow->text, follow->source, &follow->generation, &error) ||
                  map_file_write(follow->file, follow->text->str, follow->text->len, &error) !=
                          MAP_FILE_WRITTEN)

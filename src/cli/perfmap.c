@@ -64,7 +64,8 @@ static bool check_one_process(const GArray *generations, GError **error)
         }
         if (!n)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "no such process is known: clrsym ps lists those that are");
+                            "the process is not known: attach it first (clrsym attach PID); clrsym "
+                            "ps lists the known ones");
         else if (n > 1)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "a perf map is of one process: give --pid one of%s", names->str);

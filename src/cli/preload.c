@@ -86,10 +86,10 @@ void preload_note(void)
                 return;
         library = preload_library();
         message_print("clrsym",
-                      "%s has lost the table that connects its tracepoints: its programs emit "
-                      "events to LTTng only %s " LIBRARY " (clrsym-tracepoints(7)); clrsym attach "
-                      "and clrsym env --port need no LTTng",
+                      "%s has lost the table that connects its tracepoints: its programs emit no "
+                      "events to LTTng without " LIBRARY " (clrsym-tracepoints(7)): %s; clrsym "
+                      "attach and clrsym env --port need no LTTng",
                       runtime,
-                      library ? "with LD_PRELOAD, which clrsym env prints, of"
-                              : "with the package clrsym-lttng, which has");
+                      library ? "LD_PRELOAD, which clrsym env prints, loads it"
+                              : "install the package clrsym-lttng");
 }

@@ -419,7 +419,7 @@ bool record_stream_free(RecordStream *stream, GError **error)
         if (stream->n_parts)
                 stream_print_end(stream, &counts);
         else
-                g_set_error(error, PERF_ERROR, 0, "nothing could be recorded");
+                g_set_error(error, PERF_ERROR, 0, "no interval could be recorded");
         ok = stream->n_parts && !stream_is_in_vain(stream, &counts);
         g_queue_free(stream->parts);
         series_index_free(stream->index);

@@ -78,7 +78,7 @@ const char *verb_record_check(const Options *options)
                 return "--every needs perf: no --sampler, no --alloc";
         if (options->push)
                 return options->outputs  ? "give --push or --output, not both"
-                       : options->format ? "--push sends profiles of pprof: no --format"
+                       : options->format ? "the store's URL decides the format: leave out --format"
                                          : NULL;
         if (!options->outputs || options->outputs->len > 1)
                 return "--every needs --push URL or one --output DIR";

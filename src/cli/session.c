@@ -224,10 +224,10 @@ bool verb_session_list(const Options *options, GError **error)
 
                 if (!sessions || !lttng_session_find(sessions, settings->name))
                         message_print("clrsym",
-                                      "session %s is gone, because its session daemon was "
-                                      "replaced: "
-                                      "clrsym session stop %s",
-                                      settings->name, settings->name);
+                                      "lttng-sessiond does not have session %s: clrsym session "
+                                      "%s %s",
+                                      settings->name, settings->is_live ? "repair" : "stop",
+                                      settings->name);
         }
         return true;
 }

@@ -152,7 +152,8 @@ static bool stack_take_debugged(StackJob *job, GError **error)
         } else
                 message_print("clrsym",
                               "no daemon knows process %d: only native and precompiled code is "
-                              "named; end the debugger, run clrsym attach %d, and start it again",
+                              "named; detach the debugger, run clrsym attach %d, then attach the "
+                              "debugger again",
                               (int)job->pid, (int)job->pid);
         return true;
 }
@@ -283,8 +284,8 @@ static bool stack_take_core(StackJob *job, GError **error)
         }
         if (!handle)
                 message_print("clrsym",
-                              "no daemon knew the process of %s: only native code is named; a "
-                              "trace of that run (--trace) has the rest",
+                              "no daemon answers: only native code of %s is named; start clrsymd, "
+                              "or give a trace of that run (--trace)",
                               path);
         ok = stack_find_time(
                 job, handle,

@@ -311,7 +311,7 @@ static const Verb VERBS[] = {
          .arguments = "[PID...]",
          .max_arguments = ANY_NUMBER,
          .check = check_processes,
-         .help = "stop what attach began"},
+         .help = "end attachments"},
         {.name = "env",
          .run = verb_env,
          .use = {.allowed = BIT(FORMAT) | BIT(PORT) | BIT(INLINES)},

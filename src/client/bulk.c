@@ -97,7 +97,7 @@ static int bulk_flush(Bulk *bulk)
         int r = connection_send_some(&bulk->connection, bulk->output + bulk->n_sent,
                                      bulk->n_output - bulk->n_sent, &n);
 
-        /* The daemon may have sent the reason before it hung up, which is read next. */
+        /* The daemon may have sent the reason before it disconnected, which is read next. */
         if (r == -ECONNRESET)
                 n = bulk->n_output - bulk->n_sent;
         else if (r < 0)

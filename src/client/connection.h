@@ -4,8 +4,8 @@
 /*
  * Connection: a stream socket, and received bytes that are not taken yet
  *
- * Functions return 0 or a negative errno; -ECONNRESET if the other side has hung up. Deadlines are
- * ms of clock_ms().
+ * Functions return 0 or a negative errno; -ECONNRESET if the other side has disconnected. Deadlines
+ * are ms of clock_ms().
  */
 
 #include "util/clock.h"

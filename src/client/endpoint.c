@@ -100,16 +100,17 @@ int endpoint_explain(Endpoint *endpoint, int error, const char *detail, Message 
         if (is_absent(error))
                 return message_set(message, error,
                                    "no daemon at %s: systemctl start clrsymd.socket, or use "
-                                   "--trace DIR",
+                                   "--trace PATH",
                                    endpoint->path);
         switch (error) {
         case -ENAMETOOLONG:
                 return message_set(message, error, "%s: longer than a socket's path can be",
                                    endpoint->path);
         case -ECONNRESET:
-                return message_set(message, error,
-                                   "the daemon at %s hung up: journalctl -u clrsymd may say why",
-                                   endpoint->path);
+                return message_set(
+                        message, error,
+                        "the daemon at %s disconnected: journalctl -u clrsymd may say why",
+                        endpoint->path);
         case -ETIMEDOUT:
                 return message_set(message, error,
                                    "the daemon at %s does not answer: systemctl restart clrsymd",

@@ -21,7 +21,7 @@ typedef struct Endpoint {
 /* ms between two attempts to connect. */
 #define PAUSE_MS 50
 
-/* Tries of a call on which the daemon hangs up. */
+/* Tries of a call on which the daemon disconnects. */
 #define MAX_TRIES 3
 
 /* Finds the socket; does not connect. */

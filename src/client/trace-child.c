@@ -311,7 +311,7 @@ int trace_child_start(TraceChild *child, const clrsym_options *options,
                 message_set_no_memory(message);
         else if (r == -ENOENT)
                 message_set(message, r,
-                            "no %s, which reads traces: install clrsym, or set CLRSYM_DAEMON",
+                            "no %s, which reads traces: install clrsymd, or set CLRSYM_DAEMON",
                             arguments.words[0]);
         else if (r < 0)
                 message_set(message, r, "cannot start %s: %s", arguments.words[0],

@@ -27,7 +27,8 @@ typedef struct TraceChild {
 int trace_child_start(TraceChild *child, const clrsym_options *options,
                       int ret_fds[TRACE_CHILD_FDS], Message *message);
 
-/* The child hung up: explains the reason in the message, if it is known. Returns -ECONNRESET. */
+/* The child disconnected: explains the reason in the message, if it is known. Returns -ECONNRESET.
+ */
 int trace_child_explain(TraceChild *child, const char *trace, Message *message);
 
 /* Ends and reaps the child; to be called after the connections are closed. */

@@ -27,7 +27,7 @@ int varlink_send(Connection *connection, const char *method, const char *paramet
                 return -ENOMEM;
         r = connection_send(connection, call, (size_t)n + 1, deadline);
         free(call);
-        /* The daemon may have sent the reason why it hung up: that is read next. */
+        /* The daemon may have sent the reason why it disconnected: that is read next. */
         return r == -ECONNRESET ? 0 : r;
 }
 

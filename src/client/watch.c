@@ -77,7 +77,7 @@ static int watch_reconnect(clrsym_watch *watch)
         uint64_t n;
         int r;
 
-        /* The timer paces the attempts, also if a daemon hangs up at once. */
+        /* The timer paces the attempts, also if a daemon disconnects at once. */
         if (read(watch->timer_fd, &n, sizeof(n)) < 0)
                 return errno == EAGAIN || errno == EINTR ? 0 : watch_fail(watch, -errno, NULL);
         r = connection_open(&watch->connection, watch->endpoint.path, 0);

@@ -297,7 +297,9 @@ static bool collect_fail(GError **error)
         const int number = errno;
 
         g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
-                    "its records cannot be written to a temporary file: %s", g_strerror(number));
+                    "its records cannot be written to a temporary file in %s (%s): set TMPDIR to a "
+                    "directory with more space",
+                    g_get_tmp_dir(), g_strerror(number));
         return false;
 }
 

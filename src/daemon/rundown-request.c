@@ -135,7 +135,7 @@ static gboolean rundown_request_on_input(gint fd, GIOCondition condition, gpoint
         } else {
                 rundown_request_end(request, n > 0   ? "its answer is too long"
                                              : n < 0 ? g_strerror(errno)
-                                                     : "it hung up");
+                                                     : "it disconnected");
         }
         return G_SOURCE_REMOVE;
 }

@@ -399,7 +399,8 @@ static bool server_make_place(Server *server, const QueryPeer *client)
         victim = server_find_victim(server, is_privileged ? 1 : n_own + 2);
         if (!victim)
                 return false;
-        peer_log(query_peer_peer(victim), G_LOG_LEVEL_MESSAGE, "MaxClients= is reached, hung up:");
+        peer_log(query_peer_peer(victim), G_LOG_LEVEL_MESSAGE,
+                 "MaxClients= is reached, disconnected:");
         server_client_gone(victim, server);
         return true;
 }
@@ -474,7 +475,7 @@ static gboolean server_on_reclaim(gpointer data)
                 if (!victim)
                         break;
                 peer_log(query_peer_peer(victim), G_LOG_LEVEL_MESSAGE,
-                         "calls and unread replies take too much memory, hung up:");
+                         "calls and unread replies take too much memory, disconnected:");
                 server_client_gone(victim, server);
         }
         return G_SOURCE_REMOVE;

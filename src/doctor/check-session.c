@@ -330,7 +330,8 @@ static void viewers_set_finding(const Doctor *doctor, Finding *finding, int n, c
         const char *name = session_name(doctor);
 
         if (n > 0 && doctor->n_feeders == 0)
-                finding_set(finding, FINDING_PROBLEM, "pgrep -af lttng-live",
+                finding_set(finding, FINDING_PROBLEM,
+                            "end the viewer that pgrep -af lttng-live shows",
                             "another viewer holds session %s, and nothing feeds the daemon", name);
         else if (n > 0)
                 finding_set(finding, FINDING_NOTE, "pgrep -af lttng-live",

@@ -124,8 +124,8 @@ bool outlet_connect(Outlet *outlet, const char *path, GError **error)
 
         if (r < 0) {
                 g_set_error(error, OUTLET_ERROR, 0,
-                            "no daemon at %s (%s): start clrsymd, or give --socket PATH", path,
-                            unix_socket_reason(r));
+                            "no daemon at %s (%s): start clrsymd, or give --ingest-socket PATH",
+                            path, unix_socket_reason(r));
                 return false;
         }
         ingest_uplink_watch(outlet->uplink, &UPLINK_CALLS, outlet);
@@ -281,7 +281,8 @@ void outlet_begin(Outlet *outlet, OutletSource source, FeedStream *stream, uint6
 }
 
 /*
- * True if the daemon accepts the record; it would hang up on all streams if one frame is malformed.
+ * True if the daemon accepts the record; it would close the connection of all streams if one frame
+ * is malformed.
  */
 static bool outlet_frame_is_valid(const Outlet *outlet)
 {

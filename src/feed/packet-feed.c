@@ -49,7 +49,7 @@ static void packet_feed_print(const FeedStream *stream, const char *reason)
                                          : g_strdup_printf("process %d", stream->identity->pid);
 
         message_print("clrsym feed",
-                      "a packet of stream %" PRIu64 " of %s is lost, and no other: %s",
+                      "the events of one packet of stream %" PRIu64 " of %s are lost: %s",
                       stream->key.stream_id, owner, reason);
 }
 

@@ -33,7 +33,7 @@ static bool feed_connect(PathFeed *feed, GError **error)
 
         if (r < 0)
                 g_set_error(error, PATH_FEED_ERROR, 0,
-                            "no daemon at %s (%s): start clrsymd, or give --socket PATH",
+                            "no daemon at %s (%s): start clrsymd, or give --ingest-socket PATH",
                             feed->socket, unix_socket_reason(r));
         return r == 0;
 }

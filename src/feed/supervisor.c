@@ -298,7 +298,7 @@ static bool supervisor_check_relay(Supervisor *supervisor, pid_t *ret_net)
                         "lttng-relayd",
                         port, user);
         } else {
-                text = g_strdup("no relay daemon answers: clrsym session list");
+                text = g_strdup("no relay daemon answers: clrsym session repair");
         }
         supervisor_print_trouble(supervisor, text);
         supervisor_set_phase(supervisor, phase, text);
@@ -358,7 +358,7 @@ static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const
                         break;
                 *ret_text =
                         g_strdup(had_connected ? "the relay daemon has gone"
-                                               : "no relay daemon answers: clrsym session list");
+                                               : "no relay daemon answers: clrsym session repair");
                 return FEED_NO_RELAYD;
         case LIVE_END_BROKEN:
                 break;
@@ -370,7 +370,7 @@ static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const
 /*
  * True if the relay daemon has given up a session that it had, as it does permanently when it
  * cannot write its files. The session daemon does not notice that, and the session records nothing
- * any more. A relay daemon that hangs up on each viewer that attaches has lost the session, too.
+ * any more. If a relay daemon disconnects each viewer that attaches, it has lost the session, too.
  */
 static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end, FeedPhase phase)
 {

@@ -114,7 +114,8 @@ static void viewer_on_closed(void *data)
 {
         ViewerLink *viewer = data;
 
-        viewer->calls->ended(viewer->data, "lttng-relayd has hung up, or cannot be reached", false);
+        viewer->calls->ended(viewer->data, "lttng-relayd has disconnected, or cannot be reached",
+                             false);
 }
 
 static const BytePumpCalls CHANNEL_CALLS = {

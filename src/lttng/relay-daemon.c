@@ -298,7 +298,8 @@ bool relay_daemon_start(const char *directory, const char *output, RelayDaemon *
                 return false;
         if (g_mkdir_with_parents(output, 0700) < 0) {
                 g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_FAILED,
-                            "cannot make %s for " PROGRAM ": give another --relay-output", output);
+                            "cannot make the directory %s for " PROGRAM ": %s", output,
+                            g_strerror(errno));
                 return false;
         }
         g_free(relay->output);

@@ -78,9 +78,9 @@ static bool session_create(const LttngApi *api, const SessionSettings *settings,
         api->lttng_session_descriptor_destroy(descriptor);
         if (code == LTTNG_ERR_EXIST_SESS) {
                 g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_FAILED,
-                            "there is a session %s already: clrsym session stop %s, or give "
-                            "another --name",
-                            settings->name, settings->name);
+                            "there is a session %s already: clrsym session stop %s (if clrsym did "
+                            "not start it: lttng destroy %s), or give another --name",
+                            settings->name, settings->name, settings->name);
                 return false;
         }
         return code == LTTNG_OK || lttng_fail(api, "create the session", -(int)code, error);

@@ -456,7 +456,8 @@ static void stop_set_refused(const ProcessStop *stop, GError **error)
                             "process %d belongs to another user: run clrsym as that user, or as "
                             "root",
                             (int)pid);
-        else if (g_file_get_contents("/proc/sys/kernel/yama/ptrace_scope", &scope, NULL, NULL) &&
+        else if (geteuid() != 0 &&
+                 g_file_get_contents("/proc/sys/kernel/yama/ptrace_scope", &scope, NULL, NULL) &&
                  *scope != '0')
                 g_set_error(error, MOMENT_ERROR, 0,
                             "process %d cannot be stopped, because kernel.yama.ptrace_scope is %s: "

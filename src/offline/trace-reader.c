@@ -37,8 +37,9 @@ static bool trace_reader_finish(TraceReader *reader, GError **error)
                 return false;
         if (!report.dotnet_events)
                 return trace_reader_fail(reader, error,
-                                         "not one event of the .NET runtime in this trace: `clrsym "
-                                         "doctor` finds out why");
+                                         "not one event of the .NET runtime in this trace: record "
+                                         "it with clrsym session start, or a .nettrace file with "
+                                         "the provider Microsoft-Windows-DotNETRuntime");
         if (report.later_events)
                 reader->note = g_strdup_printf("%" G_GUINT64_FORMAT
                                                " events are of a later version than clrsym knows: "

@@ -295,7 +295,7 @@ static void recorder_note_sampler(const Recorder *recorder, const char *refusal)
         if (recorder->settings.samples != EVENTPIPE_SAMPLES_THREADS)
                 return;
         note = refusal ? g_strdup_printf(
-                                 "%s. Until then the runtime's own sampler is used: " SAMPLER_NOTE,
+                                 "%s. This recording uses the runtime's own sampler: " SAMPLER_NOTE,
                                  refusal)
                        : g_strdup("the runtime's own sampler is used: " SAMPLER_NOTE);
         recorder_note(recorder, note);
@@ -679,8 +679,12 @@ static bool recorder_stop_runtime(Recorder *recorder, GError **error)
         recorder_note_cuts(recorder);
         r = runtime_sampler_write_error(recorder->runtime);
         if (!runtime_sampler_size(recorder->runtime)) {
-                g_set_error(error, SPAWN_ERROR, 0, "%s",
-                            r ? g_strerror(r) : "no .NET program ran that could sample itself");
+                if (r)
+                        g_set_error(error, SPAWN_ERROR, 0, "cannot write the samples to %s: %s",
+                                    runtime_sampler_directory(recorder->runtime), g_strerror(r));
+                else
+                        g_set_error_literal(error, SPAWN_ERROR, 0,
+                                            "no .NET program ran that could sample itself");
                 return false;
         }
         if (r) {

@@ -530,9 +530,9 @@ char *sampler_room_missing(const Sampler *sampler)
 
         return sampler_has_room(directory)
                        ? NULL
-                       : g_strdup_printf("no room for the samples in %s: set TMPDIR to a directory "
-                                         "on a disk with more",
-                                         g_get_tmp_dir());
+                       : g_strdup_printf("no room for the samples in %s: free space there, or set "
+                                         "TMPDIR to a directory on a disk with more",
+                                         directory);
 }
 
 bool sampler_stop(Sampler *sampler, int wake_fd, GError **error)
@@ -549,7 +549,8 @@ bool sampler_stop(Sampler *sampler, int wake_fd, GError **error)
         }
         if (sampler_size(sampler))
                 return true;
-        g_set_error(error, SPAWN_ERROR, 0, "perf has recorded nothing: see perf record --help");
+        g_set_error(error, SPAWN_ERROR, 0,
+                    "perf has recorded nothing: try perf record, which prints the reason");
         return false;
 }
 

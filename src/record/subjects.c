@@ -310,7 +310,8 @@ bool subjects_begin(Subjects *subjects, int wake_fd, GError **error)
         if (!settings->n_pids || subjects->n_recorded || subjects->asked->len)
                 return true;
         g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            "none of the processes can be attached");
+                            "none of the processes can be attached: clrsym doctor PID has the "
+                            "reason");
         return false;
 }
 

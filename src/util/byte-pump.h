@@ -14,7 +14,7 @@ typedef struct BytePump BytePump;
 typedef struct BytePumpCalls {
         /* byte_pump_input() has more bytes. */
         void (*input)(void *data);
-        /* The other side hung up, or cannot be reached: no more bytes are moved. */
+        /* The other side disconnected, or cannot be reached: no more bytes are moved. */
         void (*closed)(void *data);
 } BytePumpCalls;
 

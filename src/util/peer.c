@@ -104,7 +104,7 @@ static bool peer_flush(Peer *peer)
                         return true;
                 if (sent < 0 && errno != EPIPE && errno != ECONNRESET)
                         peer_log(peer, G_LOG_LEVEL_WARNING,
-                                 "cannot send to a %s peer: %s, hung up:", peer->role->name,
+                                 "cannot send to a %s peer: %s, disconnected:", peer->role->name,
                                  g_strerror(errno));
                 if (sent < 0)
                         return false;
@@ -125,7 +125,7 @@ static bool peer_receive(Peer *peer)
                 return true;
         if (n < 0 && errno != ECONNRESET)
                 peer_log(peer, G_LOG_LEVEL_WARNING,
-                         "cannot receive from a %s peer: %s, hung up:", peer->role->name,
+                         "cannot receive from a %s peer: %s, disconnected:", peer->role->name,
                          g_strerror(errno));
         if (n < 0)
                 return false;
@@ -159,7 +159,7 @@ static void peer_serve(Peer *peer, GIOCondition events)
                 peer_end(peer);
         } else if (deadline_is_over(peer->reading, now) || deadline_is_over(peer->writing, now)) {
                 peer_log(peer, G_LOG_LEVEL_MESSAGE,
-                         "%s peer took too long, hung up:", peer->role->name);
+                         "%s peer took too long, disconnected:", peer->role->name);
                 peer_end(peer);
         } else {
                 peer_run(peer);

@@ -27,7 +27,7 @@ typedef struct ConversationType {
          * everything. */
         int (*run)(Conversation *conversation, int64_t now_ms);
         bool (*wants_input)(const Conversation *conversation);
-        /* True if no more input is accepted: the peer hangs up once the output is sent. */
+        /* True if no more input is accepted: the peer disconnects once the output is sent. */
         bool (*is_over)(const Conversation *conversation);
         /* True while the rest of a message is missing, for which the other side has timeout_ms.
          * NULL: no timeout. */

@@ -211,7 +211,7 @@ def check_failures(tap, installed, example, programs, directory):
                           env=environment)
     tap.equal((done.returncode, done.stderr),
               (1, f'example: no daemon at {trace}: systemctl start clrsymd.socket, or use '
-               '--trace DIR\n'), 'no daemon')
+               '--trace PATH\n'), 'no daemon')
     done = subprocess.run([example, '1', trace], capture_output=True, check=False, text=True,
                           env=environment)
     tap.check(done.returncode == 1 and trace in done.stderr and 'No such file' in done.stderr,
@@ -220,7 +220,7 @@ def check_failures(tap, installed, example, programs, directory):
     done = subprocess.run([example, '1', trace], capture_output=True, check=False, text=True,
                           env=environment)
     tap.equal((done.returncode, done.stderr),
-              (1, f'example: no {trace}, which reads traces: install clrsym, or set '
+              (1, f'example: no {trace}, which reads traces: install clrsymd, or set '
                'CLRSYM_DAEMON\n'), 'nobody to read it')
 
 

@@ -298,7 +298,7 @@ def check_idle(tap, programs, directory):
             with Asker(daemon, uid=OTHER + 1) as third:
                 tap.equal(third.n_served, 1, 'a third user gets in')
             log = daemon.log()
-            tap.equal([log.count(f'MaxClients= is reached, hung up: pid={asker.process.pid} ')
+            tap.equal([log.count(f'MaxClients= is reached, disconnected: pid={asker.process.pid} ')
                        for asker in (first, second)], [2, 0], 'the longest idle gave way')
             client.close()
 

@@ -16,7 +16,7 @@ from tests.daemon import ingest
 from tests.daemon.traceserver import wait_for
 from tests.traces import recorded
 
-NO_DAEMON = ('clrsym: no daemon at {}: systemctl start clrsymd.socket, or use --trace DIR\n')
+NO_DAEMON = ('clrsym: no daemon at {}: systemctl start clrsymd.socket, or use --trace PATH\n')
 NS = 10**9
 # Runs a program in a mount namespace with an empty /run, because the system may have a daemon.
 WITHOUT_RUN = ['unshare', '--mount', *([] if os.getuid() == 0 else ['--map-root-user']),
@@ -439,7 +439,7 @@ def check_trace(tap, programs, directory):
     nowhere = os.path.join(directory, 'nowhere')
     done = programs.run(command, env={**environment, 'CLRSYM_DAEMON': nowhere})
     tap.equal((done.returncode, done.stderr),
-              (1, f'clrsym: no {nowhere}, which reads traces: install clrsym, or set '
+              (1, f'clrsym: no {nowhere}, which reads traces: install clrsymd, or set '
                'CLRSYM_DAEMON\n'), 'no program that reads traces')
     killed = pathlib.Path(directory) / 'killed'
     killed.write_text('#!/bin/sh\nkill -KILL $$\n', encoding='ascii')

@@ -146,7 +146,7 @@ def test_hidden(tap, programs, directory):
 
 def test(tap, programs, directory, _):
     os.chmod(directory, 0o777)
-    test_hostile(tap, programs, directory, 'creep', 'gives way to others')
+    test_hostile(tap, programs, directory, 'creep', 'other processes are tried')
     test_hostile(tap, programs, directory, 'mute', 'does not answer')
     test_places(tap, programs, directory)
     test_maps(tap, programs, directory)

@@ -187,7 +187,7 @@ def check_restart(tap, programs, daemon):
             tap.equal((follower.process.poll(), follower.text()), (None, before),
                       'the daemon goes: that is reported, and the file stays')
             daemon.__enter__()
-            follower.wait_for_error('connected again')
+            follower.wait_for_error('reconnected to clrsymd')
             tap.equal(follower.text(), before, 'a daemon that does not know the process: the file stays')
             runtime = Runtime(daemon, process.pid)
             runtime.send(runtime.load(0x2000), runtime.load(0x3000))

@@ -91,7 +91,7 @@ def no_tracer(cases):
     mounts = ' && '.join(f'mount --bind /dev/null {path}' for path in found.stdout.split())
     prefix = ['unshare', '-m', 'sh', '-c', mounts + ' && exec "$@"', 'sh']
     with cases.program(prefix=prefix) as process:
-        cases.refused(process.pid, 'no-provider', f'clrsym doctor {process.pid} names the library',
+        cases.refused(process.pid, 'no-provider', f'clrsym doctor {process.pid} has the reason',
                       'no tracer in its root', 'lttng')
         done = cases.clrsym('doctor', str(process.pid))
         cases.tap.check(f'needs {TRACER}' in done.stdout, 'and doctor names it', done.stdout,

@@ -536,7 +536,7 @@ def test_without_perf(tap, place, command):
     code, output, errors = place.record('-o', 'a.folded', '-o', 'a.svg', '--', *command, '20', PATH='/nowhere')
     counts = NAMED.search(errors)
     tap.check(code == 0 and 'DONE' in output and errors.startswith(
-        "clrsym: no perf on PATH: apt install linux-perf. Until then the runtime's own sampler is used: "),
+        "clrsym: no perf on PATH: apt install linux-perf. This recording uses the runtime's own sampler: "),
               'no perf: why, and what is used', code, errors)
     tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED and
               re.search(r'[1-9]\d* precompiled', errors), 'the frames are named, those of precompiled code, too', errors)
@@ -552,7 +552,7 @@ def test_without_perf(tap, place, command):
         code, _, errors = place.record('-p', program.pid, '-d', 1, PATH=str(refusing))
         counts = NAMED.search(errors)
         tap.check(code == 0 and counts and float(counts[3]) > LEAST_NAMED and
-                  'perf record does not start: You may not do that. Until then' in errors and
+                  'perf record does not start: You may not do that. This recording' in errors and
                   'Live.Program.Main(string[])' in errors, 'perf is not permitted: a running process', code, errors)
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
     done = subprocess.run([sys.executable, '-B', HERE / 'refuse_perf.py', place.programs.clrsym, 'record', '--', 'true'],

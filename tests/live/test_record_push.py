@@ -248,7 +248,7 @@ def test_dying(tap, place, _):
         code, _, errors = place.record('-a', '-F', 49, '-d', 11.8, '--every', 6, '-o', 'profiles',
                                        PATH=f'{programs}:{os.environ["PATH"]}')
     tap.check(code == 1 and 'perf has ended by itself; it is started again' in errors and
-              'nothing could be recorded' in errors, 'perf dies in each interval', code, errors)
+              'no interval could be recorded' in errors, 'perf dies in each interval', code, errors)
     tap.equal(place.left(), ([], []), 'nothing is left')
 
 

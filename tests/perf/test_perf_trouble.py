@@ -29,7 +29,7 @@ def check_missing(tap, programs, trace, data, directory):
     done = run('-i', data, '--trace', trace, env={**perftool.environment(programs), 'PATH': str(empty)})
     tap.check(done.returncode == 0 and 'W.HotLoop' in done.stdout, 'perf need not be installed', done.stderr)
     says(tap, run('-i', data, '--socket', directory / 'none'),
-         r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace DIR\n',
+         r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace PATH\n',
          'no daemon')
     says(tap, run('-i', directory / 'none', '--trace', trace),
          r'clrsym: cannot open the recording .*/none: No such file or directory\n',

@@ -263,9 +263,11 @@ START_TEST(test_refusals)
                 {{REPLY(0x0203, "\x01\x00", "12345678", 8)},
                  ATTACH_ERROR_BROKEN,
                  "does not answer as"},
-                {{REPLY(0x0203, NULL, NULL, 0)}, ATTACH_ERROR_BROKEN, "hung up"},
+                {{REPLY(0x0203, NULL, NULL, 0)}, ATTACH_ERROR_BROKEN, "disconnected"},
                 {{REPLY(0x0203, NULL, NULL, 0), .n_stream = 3000}, ATTACH_ERROR_BROKEN, "does not"},
-                {{REPLY(0x0203, NULL, NULL, 0), .n_stream = 19}, ATTACH_ERROR_BROKEN, "hung up"},
+                {{REPLY(0x0203, NULL, NULL, 0), .n_stream = 19},
+                 ATTACH_ERROR_BROKEN,
+                 "disconnected"},
         };
         const Turn turns[] = {{REPLY(0x0206, ERROR, UNKNOWN, 4)},
                               {REPLY(0x0205, ERROR, UNKNOWN, 4)},

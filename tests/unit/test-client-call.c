@@ -248,7 +248,7 @@ START_TEST(test_hang_up)
         clrsym *handle = open_fake(fake, _i ? -1 : 0);
 
         ck_assert_int_eq(call(handle, "Some", 0, replies), -ECONNRESET);
-        ck_assert_ptr_nonnull(strstr(clrsym_message(handle), "hung up: journalctl"));
+        ck_assert_ptr_nonnull(strstr(clrsym_message(handle), "disconnected: journalctl"));
         clrsym_close(handle);
 }
 END_TEST
@@ -290,7 +290,7 @@ START_TEST(test_open)
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_nothing, NULL);
         g_autofree char *absent = g_strconcat(fake->path, "-not", NULL);
         g_autofree char *want = g_strdup_printf(
-                "no daemon at %s: systemctl start clrsymd.socket, or use --trace DIR", absent);
+                "no daemon at %s: systemctl start clrsymd.socket, or use --trace PATH", absent);
         g_autofree char *below = g_strconcat(fake->path, "/query", NULL);
         g_autofree char *too_long = g_strnfill(200, 'x');
         const struct {

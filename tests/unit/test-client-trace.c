@@ -166,7 +166,7 @@ START_TEST(test_no_program)
         char *message;
 
         set_up("");
-        want = g_strdup_printf("no %s/none, which reads traces: install clrsym, or set "
+        want = g_strdup_printf("no %s/none, which reads traces: install clrsymd, or set "
                                "CLRSYM_DAEMON",
                                directory);
         g_chmod(g_getenv("CLRSYM_DAEMON"), 0600);
