@@ -25,7 +25,7 @@ void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
                 g_ptr_array_add(
                         notes, g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                                " stacks are longer than their copies: record with "
-                                               "--call-graph dwarf,32768",
+                                               "larger copies, up to --call-graph dwarf,65528",
                                                (guint64)counts->n_cut, (guint64)counts->n_samples));
         if (counts->n_hidden_left)
                 g_ptr_array_add(

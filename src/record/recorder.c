@@ -672,27 +672,23 @@ static bool recorder_begin(Recorder *recorder, GError **error)
 
 static bool recorder_stop_runtime(Recorder *recorder, GError **error)
 {
-        g_autofree char *note = NULL;
+        g_autofree char *missing = NULL;
         int r;
 
         runtime_sampler_stop(recorder->runtime, recorder->signal_fd);
         recorder_note_cuts(recorder);
         r = runtime_sampler_write_error(recorder->runtime);
+        if (r)
+                missing = g_strdup_printf(
+                        "samples are missing, because they cannot be written to %s: %s",
+                        runtime_sampler_directory(recorder->runtime), g_strerror(r));
         if (!runtime_sampler_size(recorder->runtime)) {
-                if (r)
-                        g_set_error(error, SPAWN_ERROR, 0, "cannot write the samples to %s: %s",
-                                    runtime_sampler_directory(recorder->runtime), g_strerror(r));
-                else
-                        g_set_error_literal(error, SPAWN_ERROR, 0,
-                                            "no .NET program ran that could sample itself");
+                g_set_error(error, SPAWN_ERROR, 0, "%s",
+                            missing ? missing : "no .NET program ran that could sample itself");
                 return false;
         }
-        if (r) {
-                note = g_strdup_printf("samples are missing, because they cannot be written to %s: "
-                                       "%s",
-                                       runtime_sampler_directory(recorder->runtime), g_strerror(r));
-                recorder_note(recorder, note);
-        }
+        if (missing)
+                recorder_note(recorder, missing);
         return true;
 }
 
