@@ -160,7 +160,7 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             paranoid);
         else
                 g_set_error(error, SPAWN_ERROR, 0, "perf record does not start: %s",
-                            words ? words : "it reports nothing");
+                            words ? words : "it prints no reason: try perf record alone");
 }
 
 /* True if this user may have samples of kernel code, where a thread loses its CPU. */
@@ -537,7 +537,7 @@ char *sampler_room_missing(const Sampler *sampler)
 
 bool sampler_stop(Sampler *sampler, int wake_fd, GError **error)
 {
-        g_autofree char *missing = NULL;
+        g_autofree char *missing = NULL, *words = NULL;
 
         if (sampler->perf)
                 kill(sampler->perf, SIGCONT); /* see sampler_pace() */
@@ -549,8 +549,9 @@ bool sampler_stop(Sampler *sampler, int wake_fd, GError **error)
         }
         if (sampler_size(sampler))
                 return true;
-        g_set_error(error, SPAWN_ERROR, 0,
-                    "perf has recorded nothing: try perf record, which prints the reason");
+        words = sampler_words(sampler);
+        g_set_error(error, SPAWN_ERROR, 0, "perf has recorded nothing: %s",
+                    words ? words : "it prints no reason: try perf record alone");
         return false;
 }
 
