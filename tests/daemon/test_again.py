@@ -24,7 +24,7 @@ REFUSED = b'{"error":{"kind":"%s","message":"no\\nfurther"}}\n'
 DEEP = b'[' * 60_000 + b'\n'
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not (is_so := condition()) and time.monotonic() < deadline:
         time.sleep(0.05)

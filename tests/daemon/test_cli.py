@@ -186,7 +186,7 @@ def check_many(tap, cli):
     tap.equal(done.stdout.count('0x2000 N.T.B()+0x0'), 9000, '9000 addresses as arguments')
 
 
-def read_line(stream, seconds=20):
+def read_line(stream, seconds=120):
     """Returns a line, or the part of it that arrived within SECONDS. The stream is unbuffered."""
     line = b''
     while not line.endswith(b'\n') and select.select([stream], [], [], seconds)[0]:
@@ -508,7 +508,7 @@ def sleep():
     return next(path for path in ('/bin/sleep', '/usr/bin/sleep') if os.path.exists(path))
 
 
-def wait_text(path, seconds=20):
+def wait_text(path, seconds=120):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if path.exists() and (text := path.read_text(encoding='ascii')).endswith('\n'):

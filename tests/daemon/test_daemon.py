@@ -78,7 +78,7 @@ def answers(daemon, *addresses):
     return got
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=120):
     """Returns True as soon as CONDITION is true; False after SECONDS."""
     deadline = time.monotonic() + seconds
     while not condition():

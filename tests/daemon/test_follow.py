@@ -97,10 +97,10 @@ def test_hostile(tap, programs, directory, mode, words):
     with holding(programs, directory, mode) as holder, \
          runtimes(holder, mode, N_HOSTILE, place='hostile', before=as_user(NOBODY)), \
          following(programs, holder) as follower:
-        live.wait_for('all places of a user', lambda: len(holder.ask('list')['attachments']) >= 8, seconds=60)
+        live.wait_for('all places of a user', lambda: len(holder.ask('list')['attachments']) >= 8)
         tap.check(victims(holder, follower), f'{N_HOSTILE} processes of one user, {mode}: those of another one are '
                   'attached at once', follower.errors())
-        live.wait_for('the report', lambda: words in follower.errors(), follower.process, seconds=60)
+        live.wait_for('the report', lambda: words in follower.errors(), follower.process)
         tap.check(victims(holder, follower), f'also after the command has printed: {words}', follower.errors())
 
 
@@ -108,7 +108,7 @@ def test_places(tap, programs, directory):
     with holding(programs, directory, 'places', CLRSYM_MAX_ATTACHMENTS='32') as holder, \
          runtimes(holder, 'calm', N_HOSTILE, place='hostile', before=as_user(NOBODY)), \
          following(programs, holder) as follower:
-        live.wait_for('the limit', lambda: f'user {NOBODY} has 14 ' in follower.errors(), follower.process, seconds=60)
+        live.wait_for('the limit', lambda: f'user {NOBODY} has 14 ' in follower.errors(), follower.process)
         tap.check(victims(holder, follower), f'{N_HOSTILE} processes of a user for 28 places: there is one for another '
                   'user', follower.errors())
         with runtimes(holder, 'calm', place='own') as pids:

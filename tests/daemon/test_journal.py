@@ -25,7 +25,7 @@ N_ACK_ROUNDS = 5
 VOLATILE = ('bytes', 'known_before', 'memory_max')
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not (is_so := condition()) and time.monotonic() < deadline:
         time.sleep(0.05)

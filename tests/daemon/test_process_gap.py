@@ -14,7 +14,7 @@ STILL = None
 SECOND = 10**9
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not (is_so := condition()) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -40,14 +40,14 @@ class Manager:
         notified.environment = {**programs.environment, 'NOTIFY_SOCKET': self.path, **variables}
         return notified
 
-    def next(self, seconds=20.0):
+    def next(self, seconds=120.0):
         """Returns the assignments of the next message; None after a timeout."""
         if not select.select([self.socket], [], [], seconds)[0]:
             return None
         text = self.socket.recv(4096).decode()
         return dict(line.split('=', 1) for line in text.split('\n'))
 
-    def until(self, key, seconds=20):
+    def until(self, key, seconds=120):
         """Returns the next message with the key, and the messages before it."""
         before = []
         deadline = time.monotonic() + seconds

@@ -94,7 +94,7 @@ def children(pid):
         return []
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=120):
     """Returns the result of CONDITION once it is true, or the last result after SECONDS."""
     deadline = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < deadline:

@@ -55,7 +55,7 @@ def start_late(place):
 def check_late(tap, place, when):
     (place.directory / 'go').touch()
     status = place.directory / 'late.rc'
-    live.wait_for('the late program', lambda: status.exists() and status.read_text(), seconds=60)
+    live.wait_for('the late program', lambda: status.exists() and status.read_text())
     tap.equal((status.read_text(), 'DONE' in (place.directory / 'late.txt').read_text()), ('0\n', True),
               f'{place.what}: a program that starts after {when}')
 
@@ -70,7 +70,7 @@ def test_late(tap, place):
 def test_killed(tap, place):
     """As test_late, without any process left to clean up."""
     with place.recording('-o', 'a.folded', '--', 'sh', '-c', f'{start_late(place)} sleep 60') as process:
-        live.wait_for('the command', (place.directory / 'ready').exists, process, seconds=60)
+        live.wait_for('the command', (place.directory / 'ready').exists, process)
         # Kill the keeper of its directories, too.
         for pid in [process.pid, *children(process.pid)]:
             os.kill(pid, signal.SIGKILL)

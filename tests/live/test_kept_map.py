@@ -55,7 +55,7 @@ def check_stops(tap, feed, program, path, what):
             seen |= set(found.items())
         live.freeze(program.pid)
         try:
-            live.wait_for('the file', lambda: path.read_text(encoding='utf-8') == printed(feed, program), seconds=30)
+            live.wait_for('the file', lambda: path.read_text(encoding='utf-8') == printed(feed, program))
         except RuntimeError:
             differences += set(path.read_text(encoding='utf-8').splitlines()) ^ set(printed(feed, program).splitlines())
         os.kill(program.pid, signal.SIGCONT)
@@ -78,7 +78,7 @@ def check_runtime(tap, feed, program, path, what):
         return missing + wrong + dead
 
     with contextlib.suppress(RuntimeError):
-        live.wait_for('the file', lambda: not differences(), seconds=20)
+        live.wait_for('the file', lambda: not differences())
     tap.check(len(bodies) > 100 and not differences(),
               f'{what}: the {len(bodies)} methods of the perf map are there, and no code that is gone', len(differences()),
               *differences()[:5])

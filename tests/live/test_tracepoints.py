@@ -141,7 +141,7 @@ def test(tap, programs, directory, _):
     else:
         check_lost(tap, runs, dotnet)
     check_connected(tap, runs, str(library))
-    live.wait_for('the end of the holder', lambda: not (directory / 'holder' / 'control').exists(), seconds=30)
+    live.wait_for('the end of the holder', lambda: not (directory / 'holder' / 'control').exists())
 
 
 if __name__ == '__main__':
