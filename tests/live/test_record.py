@@ -174,7 +174,7 @@ def test_explain(tap, place, command):
     code, _, errors = place.record('--explain', '--tiers', '-o', 'a.txt', '-o', 'a.folded', '--', *command, '5')
     text = (place.directory / 'a.txt').read_text(encoding='utf-8')
     sources = set(re.findall(r'^\s+[0-9a-f]+ .* \{([^{}]+)\}$', text, re.M))
-    tap.check(code == 0 and {'event', 'image', 'ELF symbol'} <= sources, f'explained by {sorted(sources)}', code, errors, text[:500])
+    tap.check(code == 0 and {'event', 'ELF symbol'} <= sources, f'explained by {sorted(sources)}', code, errors, text[:500])
     tap.check(re.search(r'Live\.Program\.\w+\(.*\) \[\w+\] .*\{event\}$', text, re.M), 'with the tier', text[:500])
     tap.check('{event}' not in (place.directory / 'a.folded').read_text(encoding='utf-8'), 'folded stacks are as ever')
     for option in '--explain', '--tiers':
