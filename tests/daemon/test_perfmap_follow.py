@@ -329,7 +329,7 @@ def check_refused(tap, programs, daemon):
         code, errors = run(*options)
         tap.check(code == 2 and text in errors, f'{options}: {text}', errors)
     code, errors = run('--follow', '-p', '999999')
-    tap.check(code == 1 and 'no such process' in errors, 'a process that is not known', errors)
+    tap.check(code == 1 and 'the process is not known' in errors, 'a process that is not known', errors)
     with target() as process:
         runtime = Runtime(daemon, process.pid)
         runtime.send(runtime.load(0x1000))

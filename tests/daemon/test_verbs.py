@@ -219,7 +219,7 @@ def check_perfmap(tap, asker, directory):
     tap.equal([f"{int(row['start'], 16):x} {max(row['size'] or 0, 1):x} {row['symbol']}\n" for row in rows],
               now.splitlines(True), 'perfmap --json: the same bodies')
     for arguments, words in ((['perfmap'], 'give --pid one of 0:100 0:200'),
-                             (['perfmap', '-p', '7'], 'no such process'),
+                             (['perfmap', '-p', '7'], 'the process is not known'),
                              (['perfmap', '-p', '100', '-t', 'then'], 'then'),
                              (['perfmap', '-p', '100', '-o', directory], directory)):
         done = asker.programs.run([asker.programs.clrsym, *arguments, '--socket',

@@ -153,7 +153,7 @@ def test_runtime(tap, place, command, what):
 def test_oracle(tap, place, command, what):
     """The stacks that perf copied against the runtime's own sampler, with its own walk of the stack."""
     code, _, errors = place.record('-o', 'runtime.folded', '--', *command, 2, PATH='/nowhere')
-    tap.check(code == 0 and "the runtime's own sampler is used" in errors, 'the runtime samples itself', errors)
+    tap.check(code == 0 and "uses the runtime's own sampler" in errors, 'the runtime samples itself', errors)
     runtime, copies = (callers(place.directory / f'{name}.folded') for name in ('runtime', 'dwarf,16384'))
     differing = differing_shares(runtime, copies)
     tap.check(len(runtime.keys() & copies.keys()) > 8 and not differing,
