@@ -82,9 +82,9 @@ def test_store(tap, place, command):
               int(ends[1]) == len(profiles) > 0, 'all profiles are sent', code, errors)
     tap.equal(sum(values[0] for profile in profiles for _, values, _ in profile.samples),
               count_by_perf(kept), 'with as many samples as perf counts')
-    # A short-lived process may have no name yet.
+    # A short-lived process may have no name yet; on a busy machine, the host has loaded no program in the first interval.
     tap.equal({(one.labels['name'], one.labels['process'], one.labels['host'])
-               for one in there.received if one.labels['process'] != 'unknown'},
+               for one in there.received if one.labels['process'] not in ('unknown', 'dotnet')},
               {('clrsym-live', 'clrsym-live', os.uname().nodename)}, 'in the series of the program')
     names = {name for profile in profiles for stack, _, _ in profile.samples for name, _ in stack}
     tap.check('Live.Program.Main(string[])' in names, 'with its methods', sorted(names)[:20])
