@@ -215,7 +215,7 @@ def check_bad(tap, programs, directory, trace):
     next(broken.rglob('metadata')).write_text('/* CTF 1.8 */ nonsense', encoding='ascii')
     check_refused(tap, programs, broken, 'metadata that makes no sense', str(broken))
     check_refused(tap, programs, traceserver.forge(root / 'foreign', 1, 3),
-                  'a trace of something else', str(root / 'foreign'), 'clrsym doctor')
+                  'a trace of something else', str(root / 'foreign'), 'clrsym session start')
 
     os.chmod(root / 'empty', 0o700)
     if os.getuid() != 0 or not shutil.which('setpriv'):

@@ -169,7 +169,7 @@ def run(tap, programs, directory, names):
         counted = programs.babeltrace(forged, '-c', 'sink.utils.counter', '-p', 'step=+0')
         tap.check(counted.returncode == 0 and f' {n_events} Event messages' in counted.stdout,
                   f'babeltrace2 reads {name}', counted.stderr)
-        check_all_verbs(tap, programs, forged, name, str(forged), 'clrsym doctor')
+        check_all_verbs(tap, programs, forged, name, str(forged), 'clrsym session start')
     check_unreadable(tap, programs, trace, directory)
     # A sanitizer needs memory of its own.
     if 'ASAN_OPTIONS' not in programs.environment:
