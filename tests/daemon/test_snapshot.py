@@ -125,8 +125,8 @@ def check_headers(tap, programs, directory, snapshot):
     n, kind = struct.unpack_from('<IH', raw)
     tap.equal(kind, ingest.HELLO, 'what is in it begins with HELLO')
     for name, content, words in (
-            ('no frames at all', b'', ('clrsym doctor',)),
-            ('a greeting only', raw[:8 + n], ('clrsym doctor',)),
+            ('no frames at all', b'', ('clrsym session start',)),
+            ('a greeting only', raw[:8 + n], ('clrsym session start',)),
             ('no greeting', raw[8 + n:], ('damaged',)),
             ('another greeting', ingest.hello(version=9) + raw[8 + n:], ('damaged',)),
             ('frames of nonsense', raw[:8 + n] + b'\xff' * 1000, ('damaged',)),
