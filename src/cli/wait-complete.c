@@ -18,10 +18,7 @@ struct WaitComplete {
 
 /* The newest program that had a pid. */
 typedef struct ProcessState {
-        int32_t pid; /* for messages */
-        int32_t vpid;
-        uint64_t pid_ns;
-        bool is_eventpipe;
+        WaitTarget target;
         bool is_found;
         uint64_t found_ns; /* 0: not known from the trace */
         uint32_t generation;
@@ -62,7 +59,8 @@ static int wait_complete_take_process(const clrsym_process *process, void *data)
 {
         ProcessState *state = data;
 
-        if (process->pid != state->vpid || (process->pid_ns && process->pid_ns != state->pid_ns) ||
+        if (process->pid != state->target.vpid ||
+            (process->pid_ns && process->pid_ns != state->target.pid_ns) ||
             (state->is_found && process->generation < state->generation))
                 return 0;
         state->is_found = true;
@@ -84,7 +82,7 @@ static int wait_complete_take_body(const clrsym_process *process, const clrsym_b
 static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError **error)
 {
         const clrsym_filter filter = {
-                .pid = state->vpid, .has_pid_ns = true, .pid_ns = state->found_ns};
+                .pid = state->target.vpid, .has_pid_ns = true, .pid_ns = state->found_ns};
         int r = state->is_from_start ? 1
                                      : clrsym_methods(answer_source_handle(wait->source), &filter,
                                                       wait_complete_take_body,
@@ -98,8 +96,8 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         if (r == 0) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of its rundown: %s",
-                            state->pid,
-                            state->is_eventpipe
+                            state->target.pid,
+                            state->target.is_eventpipe
                                     ? "attach --again"
                                     : "enable the events DotNETRuntimeRundown:* in the LTTng "
                                       "session");
@@ -107,12 +105,14 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         }
         n_lost = count_lost(wait->source) - wait->n_lost;
         if (n_lost) {
-                g_set_error(
-                        error, ANSWER_SOURCE_ERROR, 0,
-                        "process %d is held, but meanwhile %s lost %" G_GUINT64_FORMAT
-                        " events: %sattach --again",
-                        state->pid, state->is_eventpipe ? "its runtime" : "LTTng", (guint64)n_lost,
-                        state->is_eventpipe ? "" : "give its channel larger sub-buffers, then ");
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                            "process %d is held, but meanwhile %s lost %" G_GUINT64_FORMAT
+                            " events: %sattach --again",
+                            state->target.pid, state->target.is_eventpipe ? "its runtime" : "LTTng",
+                            (guint64)n_lost,
+                            state->target.is_eventpipe
+                                    ? ""
+                                    : "give its channel larger sub-buffers, then ");
                 return false;
         }
         return true;
@@ -121,7 +121,7 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
 static bool wait_complete_resolve(WaitComplete *wait, const ProcessState *state, uint64_t time,
                                   unsigned wait_ms, clrsym_answer *ret_answer, GError **error)
 {
-        const clrsym_query query = {.pid = state->vpid,
+        const clrsym_query query = {.pid = state->target.vpid,
                                     .has_pid_ns = true,
                                     .pid_ns = state->found_ns,
                                     .has_time = true,
@@ -155,7 +155,7 @@ static bool set_gap(const ProcessState *state, GError **error)
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                     "process %d is held, but a part of its rundown was not fed to clrsymd: "
                     "check that the feeder runs (clrsym status), then attach --again",
-                    state->pid);
+                    state->target.pid);
         return false;
 }
 
@@ -165,18 +165,18 @@ static bool set_late(const ProcessState *state, GError **error)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but its latest events have not arrived yet: "
                             "wait longer (--wait=SEC), or check that the feeder runs",
-                            state->pid);
-        else if (state->is_eventpipe)
+                            state->target.pid);
+        else if (state->target.is_eventpipe)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of it: check that "
                             "the holder was started with its ingest socket ($CLRSYM_INGEST)",
-                            state->pid);
+                            state->target.pid);
         else
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but clrsymd got no events of it: it needs an "
                             "LTTng session of its user with the events DotNETRuntime:*, and a "
                             "feeder of that session (clrsym doctor)",
-                            state->pid);
+                            state->target.pid);
         return false;
 }
 
@@ -241,10 +241,7 @@ bool wait_complete_run(WaitComplete *wait, const WaitTarget *target, uint64_t ti
                        uint64_t *ret_methods, GError **error)
 {
         const clrsym_filter filter = {.pid = target->vpid};
-        ProcessState state = {.pid = target->pid,
-                              .vpid = target->vpid,
-                              .pid_ns = target->pid_ns,
-                              .is_eventpipe = target->is_eventpipe};
+        ProcessState state = {.target = *target};
         clrsym_watch *watch = NULL;
         bool ok;
 
