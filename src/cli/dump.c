@@ -14,12 +14,6 @@
 
 #include <stdio.h>
 
-/* The message about a trace without a printable event; follows the trace's name. */
-#define DUMP_NOTHING                                                                               \
-        "not one event of the .NET runtime in this trace: record it with clrsym session start, "   \
-        "or "                                                                                      \
-        "a .nettrace file with the provider Microsoft-Windows-DotNETRuntime"
-
 static void dump_filter_init(DumpFilter *filter, const Options *options)
 {
         *filter = (DumpFilter){.options = options};
@@ -123,7 +117,7 @@ static bool dump_items(const DumpFilter *filter, EventReader *reader, const char
                         return false;
         } while (batch->result == EVENT_READ_MORE);
         if (!n)
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", path, DUMP_NOTHING);
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", path, EVENT_READER_NOTHING);
         return n > 0;
 }
 

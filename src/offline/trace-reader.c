@@ -36,10 +36,7 @@ static bool trace_reader_finish(TraceReader *reader, GError **error)
         if (!trace_sink_end(reader->sink, &report, error))
                 return false;
         if (!report.dotnet_events)
-                return trace_reader_fail(reader, error,
-                                         "not one event of the .NET runtime in this trace: record "
-                                         "it with clrsym session start, or a .nettrace file with "
-                                         "the provider Microsoft-Windows-DotNETRuntime");
+                return trace_reader_fail(reader, error, EVENT_READER_NOTHING);
         if (report.later_events)
                 reader->note = g_strdup_printf("%" G_GUINT64_FORMAT
                                                " events are of a later version than clrsym knows: "

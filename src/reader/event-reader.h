@@ -12,6 +12,11 @@
 #include "event/event-counts.h"
 #include "event/stream.h"
 
+/* The message if no event of a trace can be used; follows the trace's path. */
+#define EVENT_READER_NOTHING                                                                       \
+        "not one event of the .NET runtime in this trace: record it with clrsym session start, "   \
+        "or a .nettrace file with the provider Microsoft-Windows-DotNETRuntime"
+
 typedef struct EventReader EventReader;
 
 typedef enum EventItemType {
