@@ -40,8 +40,9 @@ static bool services_await_socket(const char *path, pid_t pid, const char *log, 
                 if (child_wait(pid, now + START_MS * G_TIME_SPAN_MILLISECOND, wake_fd, &status) ||
                     now >= deadline || spawn_is_woken(wake_fd)) {
                         g_file_get_contents(log, &text, NULL, NULL);
-                        g_set_error(error, SPAWN_ERROR, 0, "the program that makes %s ended: %s",
-                                    path, text && *text ? g_strchomp(text) : "it does not start");
+                        g_set_error(error, SPAWN_ERROR, 0,
+                                    "the program that makes %s does not start: %s", path,
+                                    text && *text ? g_strchomp(text) : "it prints no reason");
                         return false;
                 }
         }
