@@ -16,19 +16,13 @@ import threading
 import time
 
 from tests.daemon import ingest, openmetrics
+from tests.daemon.traceserver import wait_for
 from tests.traces import recorded
 
 MANY = 40
 LISTED = b'{"pid":1,"state":"attached"}\n'
 REFUSED = b'{"error":{"kind":"%s","message":"no\\nfurther"}}\n'
 DEEP = b'[' * 60_000 + b'\n'
-
-
-def wait_for(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not (is_so := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_so
 
 
 class Holder:

@@ -14,6 +14,7 @@ import subprocess
 import time
 
 from tests.daemon import ingest
+from tests.daemon.traceserver import wait_for
 from tests.traces import recorded
 
 INTERFACE = 'org.clrsym.Symbolizer'
@@ -76,16 +77,6 @@ def answers(daemon, *addresses):
     got = [client.resolve(address) for address in addresses]
     client.close()
     return got
-
-
-def wait_for(condition, seconds=120):
-    """Returns True as soon as CONDITION is true; False after SECONDS."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def statuses(daemon, *addresses):

@@ -13,6 +13,7 @@ import subprocess
 import time
 
 from tests.daemon import ingest
+from tests.daemon.traceserver import wait_for
 from tests.traces import calls, recorded
 
 SEED = 20250611
@@ -23,13 +24,6 @@ N_ACK_ROUNDS = 5
 # Members that a restart changes, besides epochs: sizes that depend on the order of allocations, and
 # counts of records sent twice.
 VOLATILE = ('bytes', 'known_before', 'memory_max')
-
-
-def wait_for(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not (is_so := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_so
 
 
 def is_answering(daemon):

@@ -5,20 +5,13 @@ import json
 import os
 import pathlib
 import struct
-import time
 
 from tests.daemon import ingest
+from tests.daemon.traceserver import wait_for
 from tests.traces import recorded
 
 STILL = None
 SECOND = 10**9
-
-
-def wait_for(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not (is_so := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_so
 
 
 def feed(daemon, *frames):
