@@ -4,6 +4,7 @@ names that `clrsym resolve` gives them, event by event, beside the filter of ltt
 
 import json
 import lzma
+import os
 import pathlib
 import re
 import struct
@@ -343,15 +344,18 @@ def check_restart(tap, programs, daemon, path, trace, lines):
         process = subprocess.Popen(command, **options)
         got = [process.stdout.readline() for _ in range(len(lines) // 15)]
     got += [process.stdout.readline() for _ in range(len(lines) // 2)]
-    with daemon:
-        programs.feed(path, daemon.ingest)
+    # The filter must not ask the new daemon before it has all events: the new one gets the socket's name then.
+    with recorded.Daemon(programs, daemon.directory) as new:
+        programs.feed(path, new.ingest)
+        os.rename(new.query, daemon.query)
         time.sleep(RETRY + 1)
         rest, errors = process.communicate(timeout=recorded.TIMEOUT)
     got = [line.rstrip('\n') for line in got] + rest.splitlines()
-    found = [(new, old) for line, before in zip(got, lines) for new, old in zip(NAME.findall(line), NAME.findall(before))]
-    tap.check(process.returncode == 0 and len(got) == len(lines) and not [
-        pair for pair in found if pair[0] != pair[1] and pair[0] != ('', '[no answer]', '')],
-        'a daemon that starts again: each name is right, or [no answer]', process.returncode, len(got), errors[-500:])
+    wrong = [(name, want) for line, before in zip(got, lines) for name, want in zip(NAME.findall(line), NAME.findall(before))
+             if name not in (want, ('', '[no answer]', ''))]
+    tap.check(process.returncode == 0 and len(got) == len(lines) and not wrong,
+              'a daemon that starts again: each name is right, or [no answer]', process.returncode, len(got), wrong[:5],
+              errors[-500:])
     is_missing = ['[no answer]' in line for line in got]
     first, last = is_missing.index(True), len(got) - 1 - is_missing[::-1].index(True)
     tap.check(all(any(func for line in part for _, func, _ in NAME.findall(line)) for part in (got[:first], got[last + 1:])),
