@@ -3,33 +3,16 @@
 
 #include "util/unix-socket.h"
 
-#include <errno.h>
-
 #define FAIL(uplink, ...)                                                                          \
         (BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT((uplink)->self, __VA_ARGS__), false)
 
 static bool uplink_connect(Uplink *uplink)
 {
-        const char *path = uplink->path;
-        const int r = ingest_uplink_connect(uplink->link, path, UNIX_WAIT_FOREVER);
+        const int r = ingest_uplink_connect(uplink->link, uplink->path, UNIX_WAIT_FOREVER);
+        g_autofree char *message =
+                r < 0 ? ingest_uplink_explain(uplink->path, r, "-p 'socket=\"PATH\"'") : NULL;
 
-        switch (-r) {
-        case ENOENT:
-        case ECONNREFUSED:
-        case ENOTDIR:
-        case ENOTSOCK:
-                return FAIL(uplink, "no daemon at %s: start clrsymd, or give -p 'socket=\"PATH\"'",
-                            path);
-        case EACCES:
-        case EPERM:
-                return FAIL(uplink,
-                            "may not connect to the daemon at %s: run as a member of the group of "
-                            "that socket, or give -p 'socket=\"PATH\"'",
-                            path);
-        default:
-                return r == 0 || FAIL(uplink, "cannot connect to the daemon at %s: %s", path,
-                                      unix_socket_reason(r));
-        }
+        return r == 0 || FAIL(uplink, "%s", message);
 }
 
 Uplink *uplink_new(bt_self_component *self, const char *path)

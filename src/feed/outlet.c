@@ -2,7 +2,6 @@
 #include "feed/outlet.h"
 
 #include "feed/reorder.h"
-#include "util/unix-socket.h"
 #include "wire/ingest-uplink.h"
 #include "wire/program-names.h"
 
@@ -123,9 +122,9 @@ bool outlet_connect(Outlet *outlet, const char *path, GError **error)
         void *value;
 
         if (r < 0) {
-                g_set_error(error, OUTLET_ERROR, 0,
-                            "no daemon at %s (%s): start clrsymd, or give --ingest-socket PATH",
-                            path, unix_socket_reason(r));
+                g_autofree char *message = ingest_uplink_explain(path, r, "--ingest-socket PATH");
+
+                g_set_error_literal(error, OUTLET_ERROR, 0, message);
                 return false;
         }
         ingest_uplink_watch(outlet->uplink, &UPLINK_CALLS, outlet);

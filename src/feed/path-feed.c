@@ -31,10 +31,12 @@ static bool feed_connect(PathFeed *feed, GError **error)
 {
         const int r = ingest_uplink_connect(feed->uplink, feed->socket, UNIX_WAIT_FOREVER);
 
-        if (r < 0)
-                g_set_error(error, PATH_FEED_ERROR, 0,
-                            "no daemon at %s (%s): start clrsymd, or give --ingest-socket PATH",
-                            feed->socket, unix_socket_reason(r));
+        if (r < 0) {
+                g_autofree char *message =
+                        ingest_uplink_explain(feed->socket, r, "--ingest-socket PATH");
+
+                g_set_error_literal(error, PATH_FEED_ERROR, 0, message);
+        }
         return r == 0;
 }
 

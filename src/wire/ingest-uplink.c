@@ -4,6 +4,7 @@
 #include "util/fd.h"
 #include "util/unix-socket.h"
 
+#include <errno.h>
 #include <glib-unix.h>
 #include <sys/socket.h>
 
@@ -56,6 +57,25 @@ int ingest_uplink_connect(IngestUplink *uplink, const char *path, int wait_ms)
         uplink->fd = fd;
         ingest_client_connect(uplink->client, uplink->out);
         return 0;
+}
+
+char *ingest_uplink_explain(const char *path, int error, const char *option)
+{
+        switch (-error) {
+        case ENOENT:
+        case ECONNREFUSED:
+        case ENOTDIR:
+        case ENOTSOCK:
+                return g_strdup_printf("no daemon at %s: start clrsymd, or give %s", path, option);
+        case EACCES:
+        case EPERM:
+                return g_strdup_printf("may not connect to the daemon at %s: run as a member of "
+                                       "the group of that socket, or give %s",
+                                       path, option);
+        default:
+                return g_strdup_printf("cannot connect to the daemon at %s: %s", path,
+                                       unix_socket_reason(error));
+        }
 }
 
 void ingest_uplink_disconnect(IngestUplink *uplink)

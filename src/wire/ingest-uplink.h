@@ -40,9 +40,14 @@ IngestClient *ingest_uplink_client(const IngestUplink *uplink);
 
 /*
  * Connects to the daemon's ingest socket at PATH, and queues HELLO. Waits like unix_connect().
- * Returns 0, or a negative errno for unix_socket_reason().
+ * Returns 0, or a negative errno for ingest_uplink_explain().
  */
 int ingest_uplink_connect(IngestUplink *uplink, const char *path, int wait_ms);
+/*
+ * The message for a connection to PATH that failed with ERROR, a result of ingest_uplink_connect().
+ * OPTION chooses another socket. The caller frees it.
+ */
+char *ingest_uplink_explain(const char *path, int error, const char *option);
 /*
  * Makes the default main context watch the connection, until the connection ends. CALLS is
  * borrowed.
