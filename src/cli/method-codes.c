@@ -77,42 +77,81 @@ static guint methods_after(const GArray *methods, uint64_t address)
         return low;
 }
 
+/* A query at TIME of perf's clock; 0: the last time. */
+static clrsym_query method_codes_query(const MethodCodes *codes, const MethodPlace *place,
+                                       uint64_t time)
+{
+        const ProcessKey key = jit_memory_key(codes->memory, place->pid);
+
+        return (clrsym_query){.pid = key.pid,
+                              .has_pid_ns = key.pid_ns != 0,
+                              .pid_ns = key.pid_ns,
+                              .address = place->address,
+                              .has_time = time != 0,
+                              .time = time ? time + (uint64_t)codes->clock_offset : 0};
+}
+
+static bool method_is_same(const clrsym_answer *one, const clrsym_answer *other)
+{
+        const clrsym_body *a = &one->body, *b = &other->body;
+
+        return one->status == CLRSYM_OK && other->status == CLRSYM_OK && a->start == b->start &&
+               a->method_id == b->method_id && a->rejit_id == b->rejit_id;
+}
+
+enum { AT_SAMPLE, AT_LAST, AT_COPY, AFTER_COPY, BEHIND, N_QUERIES };
+
 /*
- * The method, or stub, at the address at the time of PLACE. A method counts only if it was still
- * there when the recording ended. With .NET 11, the frame of a method that was replaced (OSR) has
- * the begin of the new method as its return address; the byte before it stands for the new method.
+ * True if the code of the method at the sample's time is in the kept memory: it was there when the
+ * recording ended; and, in a copy, when the copy began. A method of a copy may also have gone after
+ * it. After the end of the process, all methods are UNLOADED.
+ */
+static bool method_is_kept(const clrsym_answer *answers)
+{
+        const clrsym_answer *sample = &answers[AT_SAMPLE], *copy = &answers[AT_COPY];
+
+        if (method_is_same(sample, copy) && method_is_same(sample, &answers[AFTER_COPY]))
+                return true;
+        return method_is_same(sample, &answers[AT_LAST]) &&
+               (method_is_same(sample, copy) || copy->status == CLRSYM_UNLOADED);
+}
+
+/*
+ * The method, or stub, at the address at the time of PLACE. With .NET 11, the frame of a method
+ * that was replaced (OSR) has the begin of the new method as its return address; the byte before it
+ * stands for the new method.
  */
 static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place)
 {
-        const ProcessKey key = jit_memory_key(codes->memory, place->pid);
-        const clrsym_query last_query = {.pid = key.pid,
-                                         .has_pid_ns = key.pid_ns != 0,
-                                         .pid_ns = key.pid_ns,
-                                         .address = place->address};
-        clrsym_query queries[] = {last_query, last_query, last_query};
+        const JitMemorySpan span = jit_memory_span(codes->memory, place->pid);
+        clrsym_query queries[] = {
+                [AT_SAMPLE] = method_codes_query(codes, place, place->time),
+                [AT_LAST] = method_codes_query(codes, place, /* time= */ 0),
+                [AT_COPY] = method_codes_query(codes, place, span.begin),
+                [AFTER_COPY] = method_codes_query(codes, place, span.end),
+                [BEHIND] = method_codes_query(codes, place, /* time= */ 0),
+        };
         MethodKnown method = {
                 .start = place->address, .end = place->address + 1, .search = METHOD_UNKNOWN};
-        const clrsym_body *body, *last, *next;
-        clrsym_answer answers[G_N_ELEMENTS(queries)];
+        clrsym_answer answers[N_QUERIES];
+        const clrsym_body *body = &answers[AT_SAMPLE].body, *next = &answers[BEHIND].body;
+        bool is_method;
 
-        queries[0].has_time = true;
-        queries[0].time = place->time + (uint64_t)codes->clock_offset;
-        queries[2].address++;
-        if (clrsym_resolve(codes->handle, queries, G_N_ELEMENTS(queries), 0, answers) < 0)
+        queries[BEHIND].address++;
+        if (clrsym_resolve(codes->handle, queries, N_QUERIES, 0, answers) < 0)
                 return method;
-        body = &answers[0].body;
-        last = &answers[1].body;
-        next = &answers[2].body;
-        if (answers[0].status != CLRSYM_OK && answers[2].status == CLRSYM_OK &&
+        is_method = answers[AT_SAMPLE].status == CLRSYM_OK;
+        if (!is_method && answers[BEHIND].status == CLRSYM_OK &&
             next->start == place->address + 1 && next->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR) {
                 method.search = METHOD_UNREAD;
                 method.is_continued = true;
                 return method;
         }
-        method.is_stub = answers[0].status != CLRSYM_OK && answers[1].status != CLRSYM_OK;
-        if (answers[0].status != CLRSYM_OK || answers[1].status != CLRSYM_OK ||
-            body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size || body->start != last->start ||
-            body->method_id != last->method_id || body->rejit_id != last->rejit_id)
+        /* A later stub is not in a copy. */
+        method.is_stub = !is_method && answers[AT_LAST].status != CLRSYM_OK &&
+                         (!span.begin || place->time <= span.begin);
+        if (!is_method || body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size ||
+            !method_is_kept(answers))
                 return method;
         return (MethodKnown){.start = body->start,
                              .end = body->start + body->size,
@@ -120,13 +159,16 @@ static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place
                              .is_continued = body->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR};
 }
 
+/* Leaves METHOD if its code cannot be read. */
 static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method)
 {
         const size_t n = method->is_stub ? STUB_BYTES : (size_t)(method->end - method->start);
+        /* Anonymous memory has its addresses as offsets, and can consist of several mappings. */
+        const bool is_anonymous = place->offset == place->begin;
         uint8_t *bytes;
 
-        if (method->start < place->begin || place->end - method->start < n ||
-            codes->n_bytes + n > METHOD_CODES_MAX_BYTES)
+        if (codes->n_bytes + n > METHOD_CODES_MAX_BYTES ||
+            (!is_anonymous && (method->start < place->begin || place->end - method->start < n)))
                 return;
         bytes = g_malloc(n);
         if (!jit_memory_read(codes->memory, place->pid,
@@ -148,6 +190,8 @@ static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, 
 
         if (method.is_stub || method.search == METHOD_UNREAD)
                 method_read(codes, place, &method);
+        if (method.search == METHOD_UNREAD && !method.is_continued)
+                method.search = METHOD_UNKNOWN;
         g_array_insert_val(methods, at, method);
         return &g_array_index(methods, MethodKnown, at);
 }
@@ -161,10 +205,11 @@ static MethodSearch method_codes_find(void *data, const MethodPlace *place, Meth
         const MethodKnown *method = after ? &g_array_index(methods, MethodKnown, after - 1) : NULL;
 
         if (!jit_memory_has(codes->memory, place->pid))
-                return METHOD_UNREAD;
+                return jit_memory_is_lost(codes->memory, place->pid) ? METHOD_UNREAD
+                                                                     : METHOD_FOREIGN;
         if (!method || place->address >= method->end) {
                 if (methods->len == METHOD_CODES_MAX_METHODS)
-                        return METHOD_UNREAD;
+                        return METHOD_UNKNOWN;
                 method = method_codes_add(codes, methods, after, place);
         }
         *ret_code = (MethodCode){.bytes = method->bytes,

@@ -5,7 +5,7 @@
  * MethodCodes: the machine code of the methods that the JIT compiled, for the unwinder
  *
  * The daemon gives begin and end of a method, the recording gives the memory of its runtime. That
- * memory is from the end of the recording, so a method counts only if it was still there.
+ * memory is from the end of the recording, or a copy, so a method counts only if it was there then.
  */
 
 #include "clrsym/clrsym.h"

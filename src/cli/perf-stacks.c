@@ -53,6 +53,15 @@ void perf_stacks_note(const StackCounts *counts, bool is_deep, GPtrArray *notes)
                                         "%s needs more than the %d MiB that a process may cost",
                                         (guint64)counts->n_spent, (guint64)counts->n_samples,
                                         counts->spent, (int)(CALL_FRAMES_MAX_WORK >> 20)));
+        if (counts->n_unread > counts->n_chains / BAD_SHARE)
+                g_ptr_array_add(
+                        notes,
+                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                        " stacks can lack callers of small methods: the compiled "
+                                        "code of %s could not be read, because it ended too early "
+                                        "or you may not read its memory (ptrace(2))",
+                                        (guint64)counts->n_unread, (guint64)counts->n_chains,
+                                        counts->unread));
 }
 
 void perf_stacks_note_kind(const char *stacks, const char *input, GPtrArray *notes)

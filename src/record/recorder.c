@@ -531,6 +531,8 @@ static bool recorder_look(Recorder *recorder)
         poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
              (int)MIN(pace, LOOK_MS));
         subjects_serve(recorder->subjects, recorder->fds);
+        if (recorder->sampler)
+                jit_memory_copy(recorder->memory, /* is_last= */ false);
         if (recorder->runtime) {
                 runtime_sampler_drain(recorder->runtime);
                 recorder_note_cuts(recorder);
@@ -624,7 +626,6 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 
 void recorder_free(Recorder *recorder)
 {
-
         if (!recorder)
                 return;
         /* A command that has not begun ends by this, and not by a signal. */
@@ -696,6 +697,7 @@ static bool recorder_end_sampling(Recorder *recorder, GError **error)
 {
         if (recorder->runtime)
                 return recorder_stop_runtime(recorder, error);
+        jit_memory_copy(recorder->memory, /* is_last= */ true);
         if (!recorder->settings.interval)
                 return sampler_stop(recorder->sampler, recorder->signal_fd, error) &&
                        recorder_narrow(recorder, recorder->sampler->output, error);

@@ -19,7 +19,8 @@ typedef struct MethodPlace {
 typedef enum MethodSearch {
         METHOD_FOUND,   /* also a stub, see MethodCode */
         METHOD_UNKNOWN, /* the method at the address, or its code at that time, is not known */
-        METHOD_UNREAD,  /* the process's code cannot be read */
+        METHOD_UNREAD,  /* the code of the process, which has a runtime, cannot be read */
+        METHOD_FOREIGN, /* the same of a process that is not known to have a runtime */
 } MethodSearch;
 
 typedef struct MethodFinder {

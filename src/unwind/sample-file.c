@@ -187,7 +187,7 @@ static bool sample_file_walk_one(SampleFile *file, const PerfAttr *event,
         uint32_t n;
         size_t n_chain = 0;
 
-        switch (stack_walk_sample(file->walk, event, record, sample, &chain, &n_chain)) {
+        switch (stack_walk_sample(file->walk, event, sample, &chain, &n_chain)) {
         case WALK_CHAIN:
                 n = (uint32_t)n_chain;
                 sample->chain = chain;

@@ -35,6 +35,8 @@ struct StackWalk {
         const PerfAttr *copies; /* the event of these copies; NULL without PAIRED */
         unsigned max_frames;    /* perf's limit of frames for PAIRED */
         bool is_missing;        /* a file with frames of this sample is missing */
+        bool is_unread;         /* compiled code with frames of this sample could not be read */
+        int32_t unread;         /* the first process with such a sample; 0: none */
         bool is_spent;          /* the process of this sample has cost too much */
         bool is_uncertain;      /* the caller of this frame is uncertain */
         bool is_guess;          /* a caller in this sample so far is a guess */
@@ -54,6 +56,7 @@ void stack_counts_deinit(StackCounts *counts)
 {
         g_clear_pointer(&counts->missing, g_free);
         g_clear_pointer(&counts->spent, g_free);
+        g_clear_pointer(&counts->unread, g_free);
 }
 
 const Machine *stack_walk_machine(const PerfFeatures *features)
@@ -166,6 +169,7 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
                                    .offset = mapping->offset};
         const MappingKind kind = stack_walk_kind(walk, mapping);
         MethodCode code = {0};
+        MethodSearch search;
         uint64_t start;
 
         if (kind == MAPPING_IMAGE || kind == MAPPING_OTHER)
@@ -174,14 +178,17 @@ static FrameCodeKind stack_walk_find_code(StackWalk *walk, const PerfSample *sam
                 walk->is_guess |= kind == MAPPING_JITTED;
                 return FRAME_CODE_POINTER;
         }
-        switch (walk->methods->find(walk->methods->data, &place, &code, &start)) {
+        search = walk->methods->find(walk->methods->data, &place, &code, &start);
+        switch (search) {
         case METHOD_FOUND:
                 return frame_code_read(walk->machine, &code, (size_t)(address - start), is_leaf,
                                        ret);
         case METHOD_UNKNOWN:
                 return FRAME_CODE_UNKNOWN;
         case METHOD_UNREAD:
+        case METHOD_FOREIGN:
                 walk->is_guess |= !code.is_continued;
+                walk->is_unread |= search == METHOD_UNREAD && !code.is_continued;
                 /* Not in a recording: each method of an ended process would have the mark. */
                 if (walk->memory && !code.is_continued)
                         return FRAME_CODE_UNKNOWN;
@@ -654,9 +661,9 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
 }
 
-StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
-                                  const struct perf_event_header *record, const PerfSample *sample,
-                                  const uint64_t **ret_chain, size_t *ret_n)
+static StackWalkResult stack_walk_find_chain(StackWalk *walk, const PerfAttr *event,
+                                             const PerfSample *sample, const uint64_t **ret_chain,
+                                             size_t *ret_n)
 {
         const bool has_stack = perf_sample_has(&event->attr);
         unsigned n;
@@ -672,6 +679,20 @@ StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
         if (walk->is_cut)
                 walk->callers[n++] = STACK_CUT_MARK;
         return stack_walk_make_chain(walk, sample, sample->n_chain, n, ret_chain, ret_n);
+}
+
+StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
+                                  const uint64_t **ret_chain, size_t *ret_n)
+{
+        StackWalkResult result;
+
+        walk->is_unread = false;
+        result = stack_walk_find_chain(walk, event, sample, ret_chain, ret_n);
+        walk->counts.n_chains += result != WALK_DROPPED;
+        walk->counts.n_unread += walk->is_unread;
+        if (walk->is_unread && !walk->unread)
+                walk->unread = sample->pid;
+        return result;
 }
 
 unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event)
@@ -753,19 +774,21 @@ const OsrCaller *stack_walk_hidden(const StackWalk *walk, size_t *ret_n)
         return (const OsrCaller *)(const void *)walk->hidden->data;
 }
 
-/* "NAME (PID)", of the process with most refused searches; NULL: none. */
-static char *stack_walk_most_spent(const StackWalk *walk)
+/* "NAME (PID)" */
+static char *stack_walk_name(const StackWalk *walk, int32_t pid)
 {
-        const int32_t pid = call_frames_most_spent(walk->frames);
-        const char *name = pid ? address_spaces_name(walk->spaces, pid) : NULL;
+        const char *name = address_spaces_name(walk->spaces, pid);
 
-        return pid ? g_strdup_printf("%s (%d)", name ? name : "a process", (int)pid) : NULL;
+        return g_strdup_printf("%s (%d)", name ? name : "a process", (int)pid);
 }
 
 void stack_walk_count(const StackWalk *walk, StackCounts *ret_counts)
 {
+        const int32_t spent = call_frames_most_spent(walk->frames);
+
         *ret_counts = walk->counts;
         ret_counts->n_hidden = walk->hidden->len;
         ret_counts->missing = g_strdup(call_frames_most_missing(walk->frames));
-        ret_counts->spent = stack_walk_most_spent(walk);
+        ret_counts->spent = spent ? stack_walk_name(walk, spent) : NULL;
+        ret_counts->unread = walk->unread ? stack_walk_name(walk, walk->unread) : NULL;
 }

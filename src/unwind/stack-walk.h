@@ -30,6 +30,9 @@ typedef struct StackCounts {
         char *missing;      /* owned: the path of the file with most such frames; NULL: none */
         uint64_t n_spent;   /* of processes whose files cost too much */
         char *spent;        /* owned: the process with most such frames; NULL: none */
+        uint64_t n_chains;  /* samples with and without a copy */
+        uint64_t n_unread;  /* of them, with frames of compiled code that could not be read */
+        char *unread;       /* owned: the first process with such frames; NULL: none */
         bool is_aside;      /* the samples of interest are those of other events, without copies */
         uint64_t n_hidden;  /* callers that frames can hide */
         uint64_t n_hidden_left; /* further ones, which were too many */
@@ -92,8 +95,7 @@ typedef enum StackWalkResult {
 } StackWalkResult;
 
 /* The chain of SAMPLE, the leaf first, in the kernel's form; valid until the next call. */
-StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event,
-                                  const struct perf_event_header *record, const PerfSample *sample,
+StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
                                   const uint64_t **ret_chain, size_t *ret_n);
 /* perf's limit of frames for samples of EVENT; without one, a truncated chain has a mark. */
 unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event);

@@ -231,6 +231,11 @@ def precompiled(directory, command):
     return ['/usr/bin/env', 'DOTNET_TieredCompilation=0', host, to / assembly.name]
 
 
+def without_file(command):
+    """The command with the code in memory of the process only."""
+    return ['/usr/bin/env', 'DOTNET_EnableWriteXorExecute=0', *command]
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     for version, command in runtimes.commands(tap, __file__, directory, 'chains', 'clrsym-chains'):
@@ -241,6 +246,8 @@ def test(tap, programs, directory, _):
         test_kinds_oracle(tap, place, command, what)
         if version == '10':
             test_roots(tap, place, command)
+            test_runtime(tap, place, without_file(command), f'{what}, without W^X')
+            test_kinds(tap, place, without_file(command), f'{what}, without W^X')
             test_kinds(tap, place, precompiled(directory, command), f'{what}, precompiled')
 
 

@@ -546,6 +546,7 @@ static const struct {
 } METHODS[] = {
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_FOUND, BY_FRAME}, /* push rax */
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_UNREAD, BY_POINTER},
+        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_FOREIGN, BY_POINTER},
         /* push rbp; mov rbp, rsp */
         {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, METHOD_FOUND, BY_POINTER},
         /* One code address on the stack, which could be the method's return address, too. */
@@ -558,8 +559,7 @@ static MethodSearch find_method(void *data, const MethodPlace *place, MethodCode
         const int i = *(const int *)data;
 
         ck_assert_int_eq(place->pid, getpid());
-        ck_assert_uint_eq(place->time, 1000);
-        ck_assert_uint_eq(place->begin, BASE);
+        ck_assert(place->time == 1000 && place->begin == BASE);
         *ret_code = (MethodCode){.bytes = METHODS[i].code, .n = sizeof(METHODS[i].code)};
         *ret_start = place->address - 5;
         return METHODS[i].search;
@@ -570,12 +570,12 @@ START_TEST(unwinds_by_the_code_of_methods)
         const MethodFinder methods = {.find = find_method, .data = &_i};
         Recording recording = {.records = g_byte_array_new()};
         g_auto(StackCounts) counts = {0};
-        const struct stat memory = {0};
         g_autoptr(GPtrArray) chains = NULL;
 
-        recording_add_mapping(&recording, getpid(), "/memfd:doublemapper (deleted)", &memory);
+        recording_add_mapping(&recording, getpid(), "//anon", &(struct stat){0});
         recording_add_sample(&recording, getpid());
         chains = recording_unwind_with(&recording, &methods, &counts);
+        ck_assert_uint_eq(counts.n_unread, METHODS[_i].search == METHOD_UNREAD);
         if (METHODS[_i].caller == STACK_HIDDEN_MARK) {
                 const uint64_t want[] = {PERF_CONTEXT_USER, BASE + FUNCTION + 5, STACK_HIDDEN_MARK,
                                          BY_POINTER};
