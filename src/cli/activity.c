@@ -23,7 +23,7 @@ struct Activity {
         JitIntervals *intervals;  /* owned */
         Collections *collections; /* owned */
         AsyncChains *chains;      /* owned; NULL: none were asked for */
-        const JitMemory *memory;  /* borrowed */
+        const JitMemory *memory;  /* borrowed; with parts: that of the part */
         clrsym *handle;           /* owned; NULL: nothing is named */
         GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
@@ -237,8 +237,9 @@ void activity_update(Activity *activity)
         collections_update(activity->collections);
 }
 
-void activity_begin_part(Activity *activity, uint64_t begin, uint64_t end)
+void activity_begin_part(Activity *activity, const JitMemory *memory, uint64_t begin, uint64_t end)
 {
+        activity->memory = memory;
         if (activity->chains)
                 async_chains_await(activity->chains, end, CHAINS_LIMIT);
         activity_update(activity);
@@ -253,6 +254,7 @@ void activity_begin_part(Activity *activity, uint64_t begin, uint64_t end)
 /* A sample of the next part can be a little older than this part's end. */
 void activity_end_part(Activity *activity)
 {
+        activity->memory = NULL;
         g_hash_table_remove_all(activity->names);
         jit_intervals_forget(activity->intervals, activity->begin);
         collections_forget(activity->collections, activity->begin, activity->end);

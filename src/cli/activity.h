@@ -22,9 +22,9 @@ void activity_free(Activity *activity);
 
 /* Takes what the runtimes have reported so far: between parts, so that it has no limit to reach. */
 void activity_update(Activity *activity);
-/* The next part is from BEGIN to END, in ns of CLOCK_MONOTONIC. Waits for the chains of async
- * methods. */
-void activity_begin_part(Activity *activity, uint64_t begin, uint64_t end);
+/* The next part is from BEGIN to END, in ns of CLOCK_MONOTONIC, with the processes of MEMORY, which
+ * is borrowed until its end. Waits for the chains of async methods. */
+void activity_begin_part(Activity *activity, const JitMemory *memory, uint64_t begin, uint64_t end);
 /* Forgets what was before the part. */
 void activity_end_part(Activity *activity);
 

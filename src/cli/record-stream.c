@@ -28,6 +28,7 @@
 
 typedef struct WaitingPart {
         char *path;          /* owned */
+        JitMemory *memory;   /* owned */
         gint64 due;          /* us of g_get_monotonic_time(): when it can be named */
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC: its last sample is before END */
 } WaitingPart;
@@ -72,6 +73,7 @@ static void part_free(WaitingPart *part)
 {
         unlink(part->path);
         g_free(part->path);
+        jit_memory_free(part->memory);
         g_free(part);
 }
 
@@ -239,12 +241,13 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
                 .take = stream->pusher ? stream_push : NULL,
                 .data = stream,
                 .activity = activity_frames(stream->activity),
+                .memory = part->memory,
                 .is_own = true,
                 .is_quiet = true,
         };
         g_autoptr(GError) error = NULL;
 
-        activity_begin_part(stream->activity, part->begin, part->end);
+        activity_begin_part(stream->activity, part->memory, part->begin, part->end);
         if (stream_make_directory(&stream->naming, &error) && perf_naming_run(&job, &error)) {
                 stream->n_profiles += path != NULL;
         } else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES)) {
@@ -347,12 +350,16 @@ void record_stream_begin(RecordStream *stream, const Recorder *recorder)
         stream->thread = g_thread_new("name", stream_run, stream);
 }
 
-void record_stream_take(const char *path, uint64_t time, void *data)
+void record_stream_take(const char *path, JitMemory *memory, uint64_t time, void *data)
 {
         RecordStream *stream = data;
         WaitingPart *part = g_new0(WaitingPart, 1);
 
-        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE, stream->last, time};
+        *part = (WaitingPart){.path = g_strdup(path),
+                              .memory = memory,
+                              .due = g_get_monotonic_time() + SETTLE,
+                              .begin = stream->last,
+                              .end = time};
         stream->last = time;
         g_mutex_lock(&stream->mutex);
         stream->n_parts++;

@@ -20,9 +20,9 @@ RecordStream *record_stream_new(const Options *options, GError **error);
  * is also for files.
  */
 void record_stream_begin(RecordStream *stream, const Recorder *recorder);
-/* Takes the file PATH, with samples from before TIME, in ns of CLOCK_MONOTONIC. DATA is a
- * RecordStream. Does not wait. */
-void record_stream_take(const char *path, uint64_t time, void *data);
+/* Takes the file PATH, with samples from before TIME, in ns of CLOCK_MONOTONIC, and MEMORY. DATA is
+ * a RecordStream. Does not wait. */
+void record_stream_take(const char *path, JitMemory *memory, uint64_t time, void *data);
 /* Names the remaining parts, and prints a summary. False if all parts failed, which is printed, or
  * if there were none, then with ERROR set. NULL is fine. */
 bool record_stream_free(RecordStream *stream, GError **error);

@@ -268,6 +268,27 @@ void jit_memory_copy(JitMemory *memory, bool is_last)
         }
 }
 
+JitMemory *jit_memory_part(JitMemory *memory)
+{
+        JitMemory *part = jit_memory_new();
+        GHashTableIter iter;
+        gpointer pid, value;
+
+        jit_memory_copy(memory, /* is_last= */ true);
+        g_hash_table_iter_init(&iter, memory->processes);
+        while (g_hash_table_iter_next(&iter, &pid, &value)) {
+                const JitProcess *process = value;
+                JitProcess *shared = g_memdup2(process, sizeof(*process));
+
+                if (shared->file)
+                        g_atomic_rc_box_acquire(shared->file);
+                g_hash_table_insert(part->processes, pid, shared);
+                if (!process_runs(process, GPOINTER_TO_INT(pid)))
+                        g_hash_table_iter_remove(&iter);
+        }
+        return part;
+}
+
 ProcessKey jit_memory_key(const JitMemory *memory, pid_t pid)
 {
         const JitProcess *process = memory_process(memory, pid);

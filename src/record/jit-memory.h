@@ -39,6 +39,9 @@ void jit_memory_free(JitMemory *memory);
 void jit_memory_keep(JitMemory *memory, pid_t pid);
 /* Copies the code of processes without a file, if the last copy is not new; IS_LAST: each. */
 void jit_memory_copy(JitMemory *memory, bool is_last);
+/* The memory as it is now, for another thread; owned by the caller. MEMORY forgets the processes
+ * that have ended. */
+JitMemory *jit_memory_part(JitMemory *memory);
 /* FD, borrowed, has the code of MOMENT: the core file, or the memory of the process. */
 void jit_memory_keep_code(JitMemory *memory, const Moment *moment, int fd);
 /* Process PID as its events have it. PID_NS 0: its pid namespace is ours, or not known. MEMORY can

@@ -420,7 +420,8 @@ static void recorder_pass_parts(Recorder *recorder)
                 if (rename(part, path) < 0 || !recorder_narrow_part(recorder, path))
                         unlink(part);
                 else
-                        recorder->settings.part(path, now, recorder->settings.data);
+                        recorder->settings.part(path, jit_memory_part(recorder->memory), now,
+                                                recorder->settings.data);
                 g_free(part);
         }
 }
@@ -660,7 +661,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                 .n_pids = settings->n_pids,
                 .is_whole_machine = settings->is_whole_machine,
                 .is_perf_used = settings->perf != NULL,
-                .memory = settings->interval ? NULL : recorder->memory,
+                .memory = recorder->memory,
                 .logs = settings->interval ? NULL : recorder->services->jit_logs,
                 .note = settings->note,
                 .data = settings->data};

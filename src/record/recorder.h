@@ -46,8 +46,9 @@ typedef struct RecorderSettings {
         /* Reports failures that do not prevent the rest. */
         void (*note)(const char *message, void *data);
         /* With an interval: its samples are in PATH, which the callee removes. All are from before
-         * TIME, in ns of CLOCK_MONOTONIC. */
-        void (*part)(const char *path, uint64_t time, void *data);
+         * TIME, in ns of CLOCK_MONOTONIC. MEMORY, of which the callee becomes the owner, has the
+         * code of its processes. */
+        void (*part)(const char *path, JitMemory *memory, uint64_t time, void *data);
         void *data;
 } RecorderSettings;
 

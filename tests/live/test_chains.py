@@ -193,6 +193,17 @@ def test_kinds(tap, place, command, what):
                   f'{what}, kinds, {graph}: callers are known', counts)
 
 
+def test_parts(tap, place, command, what):
+    """Continuous profiles: the last interval is named after the end of the program."""
+    code, _, errors = place.record('--every', 2, '-d', 7, '-F', 499, '--format', 'folded', '-o', f'parts-{what}', '--', *command,
+                                   'kinds', 1000)
+    stacks = collections.Counter()
+    for path in (place.directory / f'parts-{what}').iterdir():
+        stacks.update(perftool.folded(path.read_text(encoding='utf-8')))
+    counts, wrong = count_kinds(stacks)
+    tap.check(counts['right'] > 400 and not wrong, f'{what}, intervals: no caller is wrong', code, errors, counts, wrong)
+
+
 def test_kinds_oracle(tap, place, command, what):
     """The same by the runtime's own sampler."""
     code, _, errors = place.record('-o', 'kinds-runtime.folded', '--', *command, 'kinds', PATH='/nowhere')
@@ -248,6 +259,8 @@ def test(tap, programs, directory, _):
             test_roots(tap, place, command)
             test_runtime(tap, place, without_file(command), f'{what}, without W^X')
             test_kinds(tap, place, without_file(command), f'{what}, without W^X')
+            test_parts(tap, place, command, what)
+            test_parts(tap, place, without_file(command), f'{what}, without W^X')
             test_kinds(tap, place, precompiled(directory, command), f'{what}, precompiled')
 
 

@@ -116,6 +116,28 @@ START_TEST(test_keeps_the_file_of_the_runtime)
 }
 END_TEST
 
+/* A part keeps the code of a process that has ended meanwhile; the memory forgets it then. */
+START_TEST(test_part)
+{
+        const Child child = child_new(PROT_READ | PROT_EXEC, _i ? "doublemapper" : NULL);
+        const uint64_t place = _i ? 0 : (uint64_t)(uintptr_t)child.code + PLACE;
+        JitMemory *memory = jit_memory_new(), *parts[3];
+        size_t i;
+
+        jit_memory_keep(memory, child.pid);
+        parts[0] = jit_memory_part(memory);
+        child_end(&child);
+        parts[1] = jit_memory_part(memory);
+        parts[2] = jit_memory_part(memory);
+        ck_assert(!jit_memory_has(memory, child.pid) && !jit_memory_is_lost(memory, child.pid));
+        jit_memory_free(memory);
+        for (i = 0; i < G_N_ELEMENTS(parts); i++) {
+                ck_assert_int_eq(child_has_text(parts[i], &child, place), i < 2);
+                jit_memory_free(parts[i]);
+        }
+}
+END_TEST
+
 /* Without compiled code, and after its end, there is nothing to copy. */
 START_TEST(test_copies_nothing)
 {
@@ -142,6 +164,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_does_not_copy_at_once);
         tcase_add_test(tcase, test_keeps_the_file_of_the_runtime);
         tcase_add_test(tcase, test_copies_nothing);
+        tcase_add_loop_test(tcase, test_part, 0, 2);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -26,7 +26,7 @@ static class Program
             return sink == 1 ? 1 : 0;
         }
         if (words.Length > 0 && words[0] == "kinds")
-            return Kinds.Run(6) == 1 ? 1 : 0;
+            return Kinds.Run(words.Length > 1 ? int.Parse(words[1]) : 6) == 1 ? 1 : 0;
         // No runtime waits for a recording: on a busy machine the session is opened while the program runs already.
         Thread.Sleep(500);
         int rounds = words.Length > 0 ? int.Parse(words[0]) : 1;
