@@ -147,13 +147,19 @@ def test_wait(tap, place, program, what, is_reported, walk):
         found = continued(threads)
         seen.append((code, found, 'does not report that' in errors))
         awaiting = [own_methods([frame])[0] for thread in threads for frame in thread['frames'] if frame['is_awaiting']]
-        return awaiting and (found, awaiting) if is_reported else found
+        # The thread may be between two calls of AwaitBlocks.
+        return found and awaiting and (found, awaiting) if is_reported else found
+
+    def is_right(code, found, is_told):
+        """On a slow machine, the runtime may report nothing in that time, and the command says so."""
+        if is_reported and found == known:
+            return code == 0 and not is_told
+        return code == 0 and found in (None, unknown) and (is_told or is_reported)
 
     found = live.wait_for('a method that continues', look)
     if is_reported:
         tap.equal(found, (known, known[2:4]), f'{what}: --wait: the methods that await')
-    tap.check(all(code == 0 and (found in (None, unknown) or is_reported and found == known) and is_told != is_reported
-                  for code, found, is_told in seen), f'{what}: --wait: never others', seen)
+    tap.check(all(is_right(*row) for row in seen), f'{what}: --wait: never others', seen)
 
 
 def threads_named(pid, name):
