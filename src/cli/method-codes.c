@@ -99,21 +99,24 @@ static bool method_is_same(const clrsym_answer *one, const clrsym_answer *other)
                a->method_id == b->method_id && a->rejit_id == b->rejit_id;
 }
 
-enum { AT_SAMPLE, AT_LAST, AT_COPY, AFTER_COPY, BEHIND, N_QUERIES };
+/* The last two only if the code was copied. */
+enum { AT_SAMPLE, AT_LAST, BEHIND, AT_COPY, AFTER_COPY, N_QUERIES };
 
 /*
  * True if the code of the method at the sample's time is in the kept memory: it was there when the
  * recording ended; and, in a copy, when the copy began. A method of a copy may also have gone after
  * it. After the end of the process, all methods are UNLOADED.
  */
-static bool method_is_kept(const clrsym_answer *answers)
+static bool method_is_kept(const clrsym_answer *answers, bool is_copy)
 {
         const clrsym_answer *sample = &answers[AT_SAMPLE], *copy = &answers[AT_COPY];
+        const bool is_last = method_is_same(sample, &answers[AT_LAST]);
 
-        if (method_is_same(sample, copy) && method_is_same(sample, &answers[AFTER_COPY]))
-                return true;
-        return method_is_same(sample, &answers[AT_LAST]) &&
-               (method_is_same(sample, copy) || copy->status == CLRSYM_UNLOADED);
+        if (!is_copy)
+                return is_last;
+        if (method_is_same(sample, copy))
+                return is_last || method_is_same(sample, &answers[AFTER_COPY]);
+        return is_last && copy->status == CLRSYM_UNLOADED;
 }
 
 /*
@@ -127,10 +130,11 @@ static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place
         clrsym_query queries[] = {
                 [AT_SAMPLE] = method_codes_query(codes, place, place->time),
                 [AT_LAST] = method_codes_query(codes, place, /* time= */ 0),
+                [BEHIND] = method_codes_query(codes, place, /* time= */ 0),
                 [AT_COPY] = method_codes_query(codes, place, span.begin),
                 [AFTER_COPY] = method_codes_query(codes, place, span.end),
-                [BEHIND] = method_codes_query(codes, place, /* time= */ 0),
         };
+        const bool is_copy = span.end != 0;
         MethodKnown method = {
                 .start = place->address, .end = place->address + 1, .search = METHOD_UNKNOWN};
         clrsym_answer answers[N_QUERIES];
@@ -138,7 +142,7 @@ static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place
         bool is_method;
 
         queries[BEHIND].address++;
-        if (clrsym_resolve(codes->handle, queries, N_QUERIES, 0, answers) < 0)
+        if (clrsym_resolve(codes->handle, queries, is_copy ? N_QUERIES : AT_COPY, 0, answers) < 0)
                 return method;
         is_method = answers[AT_SAMPLE].status == CLRSYM_OK;
         if (!is_method && answers[BEHIND].status == CLRSYM_OK &&
@@ -149,9 +153,9 @@ static MethodKnown method_ask(const MethodCodes *codes, const MethodPlace *place
         }
         /* A later stub is not in a copy. */
         method.is_stub = !is_method && answers[AT_LAST].status != CLRSYM_OK &&
-                         (!span.begin || place->time <= span.begin);
+                         (!is_copy || place->time <= span.begin);
         if (!is_method || body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size ||
-            !method_is_kept(answers))
+            !method_is_kept(answers, is_copy))
                 return method;
         return (MethodKnown){.start = body->start,
                              .end = body->start + body->size,
