@@ -43,21 +43,20 @@ static uint64_t code_copy_time(void)
 /* False: the process is ending, or has unmapped a part. */
 static bool code_copy_parts(int memory, const GArray *parts, CodeCopy *copy)
 {
-        uint64_t place = 0;
         guint i;
 
         for (i = 0; i < parts->len; i++) {
                 MomentCode code = g_array_index(parts, MomentCode, i);
 
-                if (code.n > CODE_COPY_MAX - place)
+                if (code.n > CODE_COPY_MAX - copy->n)
                         continue;
-                if (!code_copy_part(memory, copy->fd, &code, place))
+                if (!code_copy_part(memory, copy->fd, &code, copy->n))
                         return false;
-                code.place = place;
-                place += code.n;
+                code.place = copy->n;
+                copy->n += code.n;
                 g_array_append_val(copy->code, code);
         }
-        return place > 0;
+        return copy->n > 0;
 }
 
 bool code_copy_make(pid_t pid, CodeCopy *ret)

@@ -19,6 +19,7 @@
 typedef struct CodeCopy {
         int fd;              /* owned: a file in memory */
         GArray *code;        /* owned, of MomentCode: its parts, at their places in FD */
+        uint64_t n;          /* bytes of FD */
         uint64_t begin, end; /* ns of perf's clock: when it was made */
 } CodeCopy;
 

@@ -33,6 +33,7 @@ typedef struct MemoryFile {
         GArray *code; /* owned, of MomentCode: the parts that the file has; NULL: it is the
                        * runtime's file */
         JitMemorySpan span;
+        uint64_t n_copied; /* bytes of a copy; 0: it is none */
 } MemoryFile;
 
 typedef struct JitProcess {
@@ -55,11 +56,15 @@ static void memory_file_clear(void *data)
         g_clear_pointer(&file->code, g_array_unref);
 }
 
+static void memory_file_unref(MemoryFile *file)
+{
+        g_atomic_rc_box_release_full(file, memory_file_clear);
+}
+
 /* FILE's descriptor and code are taken over. */
 static void process_set_file(JitProcess *process, const MemoryFile *file)
 {
-        if (process->file)
-                g_atomic_rc_box_release_full(process->file, memory_file_clear);
+        g_clear_pointer(&process->file, memory_file_unref);
         process->file = g_atomic_rc_box_new(MemoryFile);
         *process->file = *file;
 }
@@ -68,8 +73,7 @@ static void process_free(void *data)
 {
         JitProcess *process = data;
 
-        if (process->file)
-                g_atomic_rc_box_release_full(process->file, memory_file_clear);
+        g_clear_pointer(&process->file, memory_file_unref);
         g_free(process);
 }
 
@@ -207,14 +211,12 @@ static uint64_t memory_copied_bytes(const JitMemory *memory)
         GHashTableIter iter;
         gpointer value;
         uint64_t n = 0;
-        struct stat status;
 
         g_hash_table_iter_init(&iter, memory->processes);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const MemoryFile *file = ((const JitProcess *)value)->file;
 
-                if (file && file->span.end && fstat(file->fd, &status) == 0)
-                        n += (uint64_t)status.st_size;
+                n += file ? file->n_copied : 0;
         }
         return n;
 }
@@ -242,7 +244,8 @@ static bool memory_copy(const JitMemory *memory, JitProcess *process, pid_t pid)
                 code_copy_deinit(&copy);
                 return false;
         }
-        process_set_file(process, &(MemoryFile){copy.fd, copy.code, {copy.begin, copy.end}});
+        process_set_file(process,
+                         &(MemoryFile){copy.fd, copy.code, {copy.begin, copy.end}, copy.n});
         return true;
 }
 
