@@ -3,6 +3,7 @@
 
 #include "util/libc-extras.h"
 #include "util/runtime-path.h"
+#include "util/unix-socket.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,12 +50,6 @@ void endpoint_deinit(Endpoint *endpoint)
         free(endpoint->path);
 }
 
-static bool is_absent(int error)
-{
-        return error == -ENOENT || error == -ENOTDIR || error == -ENOTSOCK ||
-               error == -ECONNREFUSED;
-}
-
 int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Message *message)
 {
         int64_t now = clock_ms(), until = now + wait_ms;
@@ -68,7 +63,7 @@ int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Me
                 r = connection_open(connection, endpoint->path, now + UNRESPONSIVE_MS);
                 if (r == 0)
                         return 0;
-                if (!is_absent(r) || clock_ms() >= until)
+                if (!unix_socket_is_absent(r) || clock_ms() >= until)
                         return endpoint_explain(endpoint, r, NULL, message);
                 poll(NULL, 0, PAUSE_MS);
         }
@@ -97,7 +92,7 @@ int endpoint_explain(Endpoint *endpoint, int error, const char *detail, Message 
                 return message_set_no_memory(message);
         if (endpoint->is_trace)
                 return explain_child(endpoint, error, detail, message);
-        if (is_absent(error))
+        if (unix_socket_is_absent(error))
                 return message_set(message, error,
                                    "no daemon at %s: systemctl start clrsymd.socket, or use "
                                    "--trace PATH",

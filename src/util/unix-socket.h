@@ -8,6 +8,8 @@
  * is too long for a socket, -ENOENT for an empty one.
  */
 
+#include <errno.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* UNIX_WAIT_FOREVER: no timeout. */
@@ -19,6 +21,13 @@
  * socket that is returned.
  */
 int unix_connect(const char *path, int flags, int wait_ms);
+
+/* True if unix_connect() failed with ERROR because nobody listens at the path. */
+static inline bool unix_socket_is_absent(int error)
+{
+        return error == -ENOENT || error == -ENOTDIR || error == -ENOTSOCK ||
+               error == -ECONNREFUSED;
+}
 
 /* Binds a new socket to PATH, which must not exist, and listens. Non-blocking. The socket file
  * never has more permissions than MODE; the umask removes further ones. */

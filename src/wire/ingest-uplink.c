@@ -61,21 +61,14 @@ int ingest_uplink_connect(IngestUplink *uplink, const char *path, int wait_ms)
 
 char *ingest_uplink_explain(const char *path, int error, const char *option)
 {
-        switch (-error) {
-        case ENOENT:
-        case ECONNREFUSED:
-        case ENOTDIR:
-        case ENOTSOCK:
+        if (unix_socket_is_absent(error))
                 return g_strdup_printf("no daemon at %s: start clrsymd, or give %s", path, option);
-        case EACCES:
-        case EPERM:
+        if (error == -EACCES || error == -EPERM)
                 return g_strdup_printf("may not connect to the daemon at %s: run as a member of "
                                        "the group of that socket, or give %s",
                                        path, option);
-        default:
-                return g_strdup_printf("cannot connect to the daemon at %s: %s", path,
-                                       unix_socket_reason(error));
-        }
+        return g_strdup_printf("cannot connect to the daemon at %s: %s", path,
+                               unix_socket_reason(error));
 }
 
 void ingest_uplink_disconnect(IngestUplink *uplink)
