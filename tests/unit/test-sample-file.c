@@ -547,8 +547,7 @@ static const struct {
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_FOUND, BY_FRAME}, /* push rax */
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_UNREAD, BY_POINTER},
         {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, METHOD_FOREIGN, BY_POINTER},
-        /* push rbp; mov rbp, rsp */
-        {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, METHOD_FOUND, BY_POINTER},
+        {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, METHOD_FOUND, BY_POINTER}, /* mov rbp, rsp */
         /* One code address on the stack, which could be the method's return address, too. */
         {{0}, METHOD_UNKNOWN, STACK_HIDDEN_MARK},
 };
@@ -572,7 +571,8 @@ START_TEST(unwinds_by_the_code_of_methods)
         g_auto(StackCounts) counts = {0};
         g_autoptr(GPtrArray) chains = NULL;
 
-        recording_add_mapping(&recording, getpid(), "//anon", &(struct stat){0});
+        recording_add_mapping(&recording, getpid(), "/memfd:doublemapper (deleted)",
+                              &(struct stat){0});
         recording_add_sample(&recording, getpid());
         chains = recording_unwind_with(&recording, &methods, &counts);
         ck_assert_uint_eq(counts.n_unread, METHODS[_i].search == METHOD_UNREAD);
