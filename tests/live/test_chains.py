@@ -243,8 +243,9 @@ def precompiled(directory, command):
 
 
 def without_file(command):
-    """The command with the code in memory of the process only."""
-    return ['/usr/bin/env', 'DOTNET_EnableWriteXorExecute=0', *command]
+    """The command with the code in memory of the process only. The callers of methods that it compiles after the last
+    copy of the code are unknown."""
+    return ['/usr/bin/env', 'DOTNET_EnableWriteXorExecute=0', 'CHAINS_PAUSE=1000', *command]
 
 
 def test(tap, programs, directory, _):
