@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* perf's name of anonymous memory. */
+#define ANONYMOUS "//anon"
+
 /* Limit of overlapping mappings that a lookup visits: a guess. */
 #define MAX_COVERED 4096u
 
@@ -173,6 +176,9 @@ bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *rec
         };
         if (first.size > UINT64_MAX - first.address)
                 return false;
+        /* The kernel has the address as the offset; perf has 0 for memory from before its start. */
+        if (!strcmp(ret->path, ANONYMOUS))
+                ret->offset = ret->address;
         if (!is_second)
                 return true;
         memcpy(&rest, (const uint8_t *)record + sizeof(first), sizeof(rest));

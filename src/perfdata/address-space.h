@@ -32,7 +32,7 @@ typedef struct MappedFile {
 
 typedef struct SpaceMapping {
         uint64_t begin, end; /* addresses; END is exclusive */
-        uint64_t offset;     /* offset of BEGIN in the file */
+        uint64_t offset;     /* offset of BEGIN in the file; of anonymous memory: BEGIN */
         uint64_t time;       /* ns of perf's clock; 0: before the recording began */
         uint32_t file;       /* number of the file */
 } SpaceMapping;

@@ -111,6 +111,7 @@ START_TEST(test_address_space)
                 {FORKED, 40, 5, 6, 0, 0, NULL}, /* cyclic parents */
                 {FORKED, 40, 6, 5, 0, 0, NULL},
                 {MAPPED, 0, 1, 0, UINT64_MAX - 0xfff, 0x2000, "/beyond"},
+                {MAPPED, 0, 7, 0, 0x5000, 0x1000, "//anon"},
         };
         static const struct {
                 int32_t pid;
@@ -125,6 +126,7 @@ START_TEST(test_address_space)
                 {2, 55, 0x40800, "/child"}, {1, 55, 0x40800, NULL},       {2, 70, 0x40800, NULL},
                 {2, 70, 0x9000, NULL},      {2, 71, 0x1000, "/executed"}, {3, 55, 0x1000, NULL},
                 {4, 55, 0x1000, NULL},      {5, 55, 0x1000, NULL},        {1, 55, UINT64_MAX, NULL},
+                {7, 10, 0x5800, "//anon"},
         };
         AddressSpaces *spaces = address_spaces_new();
         size_t i;
@@ -139,6 +141,8 @@ START_TEST(test_address_space)
                 if (g_strcmp0(path, CASES[i].path) != 0)
                         ck_abort_msg("case %zu: %s, not %s", i, path, CASES[i].path);
         }
+        ck_assert_uint_eq(address_spaces_find(spaces, 1, 10, 0x1000)->offset, 0x3000);
+        ck_assert_uint_eq(address_spaces_find(spaces, 7, 10, 0x5800)->offset, 0x5000);
         /* The program before the exec, whose call has not returned. */
         ck_assert_ptr_nonnull(address_spaces_find_executor(spaces, 2, 70, 0x40800));
         ck_assert_ptr_null(address_spaces_find_executor(spaces, 2, 70 + 1000000000, 0x40800));
