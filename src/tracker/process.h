@@ -61,8 +61,10 @@ typedef struct Process {
         bool is_from_start; /* its runtime's start was seen: no events are missing before */
         bool was_found;   /* it was found on this host: if it is not found any more, it has ended */
         bool has_tiering; /* tiered compilation is on, and `tiering` is known */
-        bool rundown_has_modules, rundown_has_jitted; /* the rundown in progress has such rows */
-        uint32_t tiering; /* its settings: TIERED_* of event/module-flags.h */
+        bool rundown_has_modules; /* the rundown in progress has such rows */
+        bool rundown_has_jitted;  /* it has such rows, or lists jitted code if there is any */
+        bool is_full_rundown;     /* the next rundown does */
+        uint32_t tiering;         /* its settings: TIERED_* of event/module-flags.h */
         uint64_t begin;
         uint64_t last;          /* time of its latest event */
         uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */

@@ -13,7 +13,14 @@ void rundown_begin(Process *process, uint64_t time)
 {
         process_gaps_settle(&process->gaps);
         process->rundown_begin = time;
-        process->rundown_has_modules = process->rundown_has_jitted = false;
+        process->rundown_has_modules = false;
+        process->rundown_has_jitted = process->is_full_rundown;
+        process->is_full_rundown = false;
+}
+
+void rundown_note_settings(Process *process)
+{
+        process->is_full_rundown = true;
 }
 
 void rundown_note_body(Process *process, const Body *body)
@@ -129,7 +136,7 @@ void rundown_end(Process *process, uint64_t time)
                 return; /* the end of an earlier rundown comes late: the present one continues */
         process->rundown_begin = 0;
         process_drop_il_maps(process);
-        /* If code was listed at all, jitted code was, too: at least a stub that calls Main. */
+        /* If jitted code was listed, there was some: at least a stub that calls Main. */
         if (process->rundown_has_modules && !process->rundown_has_jitted)
                 return;
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end)) {
@@ -187,6 +194,8 @@ void rundown_report_gap(Process *process, uint64_t begin, uint64_t end)
 {
         ProcessGaps *gaps = &process->gaps;
 
+        /* The rundown's begin can be lost. */
+        process->is_full_rundown = false;
         if (end == BODY_FOREVER) {
                 process_gaps_report_open(gaps, begin);
                 rundown_withdraw(process, begin, BODY_FOREVER, true);

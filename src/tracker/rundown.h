@@ -10,12 +10,15 @@
 
 /* The runtime begins a rundown. */
 void rundown_begin(Process *process, uint64_t time);
+/* The JIT's settings, just before a rundown begins: it lists jitted code, too, if there is any. A
+ * starting program has none. */
+void rundown_note_settings(Process *process);
 /* The rundown lists BODY. */
 void rundown_note_body(Process *process, const Body *body);
 /*
  * The rundown is complete: known jitted code that it does not list has been unloaded. Unexpected or
- * missing code shows a process gap before it. Modules without any jitted code: a tool asked for
- * these alone, and nothing follows.
+ * missing code shows a process gap before it. Modules without any jitted code, and without the
+ * settings: a tool asked for these alone, and nothing follows.
  */
 void rundown_end(Process *process, uint64_t time);
 

@@ -571,6 +571,8 @@ static void on_tiered_settings(Tracker *tracker, Process *process, const Record 
 {
         process->has_tiering = true;
         process->tiering = (uint32_t)record_u64(record, FIELD_Flags);
+        if (record->event->provider == PROVIDER_RUNDOWN)
+                rundown_note_settings(process);
 }
 
 static void on_jit(Tracker *tracker, Process *process, const Record *record)

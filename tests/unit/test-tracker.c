@@ -160,6 +160,22 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x9000 40 = no-method gap\n",
 
+        /* With the settings of the JIT, it would list code: a starting program has none. */
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "19 DotNETRuntimeRundown:TieredCompilationSettingsDCStart\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 DotNETRuntimeRundown:ModuleDCEnd_V2 module=7\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "35 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
+        "40 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "41 DotNETRuntimeRundown:ModuleDCEnd_V2 module=7\n"
+        "45 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 40 = unloaded A\n"
+        "? 0x2000 46 = ok B\n"
+        "? 0x9000 32 = no-method\n"
+        "? 0x9000 5 = no-method gap\n",
+
         /* A rundown also lists bodies that are unloaded while it runs: the unload stays valid. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
