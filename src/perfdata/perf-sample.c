@@ -183,3 +183,28 @@ bool perf_sample_read(const struct perf_event_attr *attr, const struct perf_even
                 members_take_stack(&members, ret_sample);
         return members.is_whole;
 }
+
+/* The begin of the program's part of a chain of N words, at its marker; N: none, or another part
+ * follows it. */
+static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
+{
+        uint64_t begin = n, i;
+
+        for (i = 0; i < n; i++)
+                if (chain[i] >= PERF_CONTEXT_MAX) {
+                        if (begin < n)
+                                return n;
+                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
+                }
+        return begin;
+}
+
+size_t perf_sample_user_chain(const PerfSample *sample, const uint64_t **ret_chain,
+                              uint64_t *ret_begin)
+{
+        const uint64_t n = sample->n_chain;
+
+        *ret_begin = chain_user_begin(sample->chain, n);
+        *ret_chain = sample->chain + *ret_begin + 1;
+        return *ret_begin + 1 < n ? (size_t)(n - *ret_begin - 1) : 0;
+}

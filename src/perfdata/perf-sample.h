@@ -48,3 +48,10 @@ bool perf_sample_is_chain(const struct perf_event_attr *attr);
 /* Reads the sample RECORD. False: the record is truncated. */
 bool perf_sample_read(const struct perf_event_attr *attr, const struct perf_event_header *record,
                       PerfSample *ret_sample);
+
+/*
+ * The program's part of the chain of SAMPLE, its leaf first, and the number of words before it.
+ * Returns the number of addresses; 0: none, or another part follows it.
+ */
+size_t perf_sample_user_chain(const PerfSample *sample, const uint64_t **ret_chain,
+                              uint64_t *ret_begin);

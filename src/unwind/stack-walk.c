@@ -80,33 +80,6 @@ bool stack_walk_check(const PerfData *data, bool *ret_has_copies, GError **error
         return false;
 }
 
-/* The begin of the program's part of a chain of N words, at its marker; N: none, or another part
- * follows it. */
-static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
-{
-        uint64_t begin = n, i;
-
-        for (i = 0; i < n; i++)
-                if (chain[i] >= PERF_CONTEXT_MAX) {
-                        if (begin < n)
-                                return n;
-                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
-                }
-        return begin;
-}
-
-/* The program's part of the chain of SAMPLE, its leaf first. Returns the number of addresses; 0:
- * none, or another part follows it. */
-static size_t sample_user_chain(const PerfSample *sample, const uint64_t **ret_chain,
-                                uint64_t *ret_begin)
-{
-        const uint64_t n = sample->n_chain;
-
-        *ret_begin = chain_user_begin(sample->chain, n);
-        *ret_chain = sample->chain + *ret_begin + 1;
-        return *ret_begin + 1 < n ? (size_t)(n - *ret_begin - 1) : 0;
-}
-
 void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_event_header *record,
                      const PerfSample *sample)
 {
@@ -121,7 +94,7 @@ void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_e
                                                    .tid = sample->tid});
         if (!walk->methods || !perf_sample_is_chain(&event->attr))
                 return;
-        n = sample_user_chain(sample, &chain, &begin);
+        n = perf_sample_user_chain(sample, &chain, &begin);
         if (n)
                 thread_roots_note(&walk->roots, sample->tid, chain[n - 1]);
 }
@@ -333,6 +306,15 @@ static void stack_walk_add_hidden(StackWalk *walk, const OsrCaller *row)
                 g_array_append_val(walk->hidden, *row);
 }
 
+/* Code in no mapping, whose record perf has lost: a method can be there. */
+static RegistersStep stack_walk_step_unmapped(StackWalk *walk, const PerfSample *sample,
+                                              Registers *registers, StackCopy *stack)
+{
+        walk->is_guess = true;
+        walk->is_uncertain = stack_walk_is_uncertain(walk, sample, stack, registers);
+        return registers_step_pointer(registers, stack);
+}
+
 /* If the method with the frame at POINTER was replaced, that frame hides its caller, and frame
  * pointers lead to REGISTERS. Whether it was replaced is not known here. */
 static void stack_walk_find_hidden(StackWalk *walk, const PerfSample *sample, StackCopy *stack,
@@ -416,11 +398,11 @@ static unsigned stack_walk_callers(StackWalk *walk, const struct perf_event_attr
                 n++;
                 step = mapping ? stack_walk_step(walk, sample, &registers, &stack, mapping, address,
                                                  step == REGISTERS_SIGNAL)
-                               : registers_step_pointer(&registers, &stack);
-                walk->is_guess |= !mapping || walk->is_uncertain;
+                               : stack_walk_step_unmapped(walk, sample, &registers, &stack);
+                walk->is_guess |= walk->is_uncertain;
                 if (step == REGISTERS_BEGIN || step == REGISTERS_END)
                         break;
-                if (mapping && walk->is_uncertain && n < walk->max_callers)
+                if (walk->is_uncertain && n < walk->max_callers)
                         walk->callers[n++] = STACK_HIDDEN_MARK;
                 if (mapping && walk->machine->hides_callers && step == REGISTERS_CALLER &&
                     stack_walk_is_jitted(walk, mapping))
@@ -526,6 +508,14 @@ static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, siz
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
 }
 
+/* True if place I of the callers is in no mapping: perf has lost its record. */
+static bool stack_walk_is_unmapped(const StackWalk *walk, const PerfSample *sample, size_t i)
+{
+        return walk->callers[i] < walk->machine->end &&
+               !address_spaces_find(walk->spaces, sample->pid, sample->time,
+                                    walk->callers[i] - (i > 0));
+}
+
 /*
  * The caller of the leaf of SAMPLE, if it is still in LR, and perf has recorded LR; else the mark.
  */
@@ -563,7 +553,8 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
         size_t i;
 
         for (i = first; walk->methods && i + 1 < n && n < walk->max_callers; i++) {
-                if (!stack_walk_hides_next(walk, sample, i))
+                if (!stack_walk_hides_next(walk, sample, i) &&
+                    !stack_walk_is_unmapped(walk, sample, i))
                         continue;
                 memmove(walk->callers + i + 2, walk->callers + i + 1,
                         (n - i - 1) * sizeof(*walk->callers));
@@ -648,7 +639,7 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         PerfSample copy;
         size_t n, n_callers = 0;
 
-        n = sample_user_chain(sample, &chain, &begin);
+        n = perf_sample_user_chain(sample, &chain, &begin);
         if (n && event == walk->paired)
                 copied = stack_walk_find_copy(walk, sample, &copy);
         if (copied)
