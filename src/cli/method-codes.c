@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/method-codes.h"
 
+#include "util/clock.h"
+
+#include <time.h>
+
 /* Bytes of a stub that are read. */
 #define STUB_BYTES 32
+/* us for the events of all processes that still run. */
+#define MAX_WAIT (2 * G_TIME_SPAN_SECOND)
 
 typedef struct MethodKnown {
         uint64_t start, end;
@@ -12,11 +18,19 @@ typedef struct MethodKnown {
         bool is_continued, is_stub;
 } MethodKnown;
 
+typedef struct ProcessMethods {
+        GArray *known;    /* owned, of MethodKnown, by start */
+        bool has_runtime; /* the daemon knows the process */
+        bool is_kept;     /* its memory was looked for */
+} ProcessMethods;
+
 struct MethodCodes {
         clrsym *handle;
         const JitMemory *memory;
+        JitMemory *found;      /* owned: MEMORY, if it gets processes on demand; else NULL */
+        gint64 wait;           /* us that are left of MAX_WAIT */
         int64_t clock_offset;  /* ns */
-        GHashTable *processes; /* owned: pid -> owned GArray of MethodKnown, by start */
+        GHashTable *processes; /* owned: pid -> owned ProcessMethods */
         uint64_t n_bytes;
 };
 
@@ -25,9 +39,12 @@ static void method_known_clear(gpointer data)
         g_free(((MethodKnown *)data)->bytes);
 }
 
-static void methods_free(gpointer data)
+static void process_methods_free(gpointer data)
 {
-        g_array_unref(data);
+        ProcessMethods *process = data;
+
+        g_array_unref(process->known);
+        g_free(process);
 }
 
 MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory, int64_t clock_offset)
@@ -37,7 +54,17 @@ MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory, int64_t c
         codes->handle = handle;
         codes->memory = memory;
         codes->clock_offset = clock_offset;
-        codes->processes = g_hash_table_new_full(NULL, NULL, NULL, methods_free);
+        codes->processes = g_hash_table_new_full(NULL, NULL, NULL, process_methods_free);
+        return codes;
+}
+
+MethodCodes *method_codes_new_of_running(clrsym *handle, int64_t clock_offset)
+{
+        JitMemory *memory = jit_memory_new();
+        MethodCodes *codes = method_codes_new(handle, memory, clock_offset);
+
+        codes->found = memory;
+        codes->wait = MAX_WAIT;
         return codes;
 }
 
@@ -46,19 +73,8 @@ void method_codes_free(MethodCodes *codes)
         if (!codes)
                 return;
         g_hash_table_unref(codes->processes);
+        jit_memory_free(codes->found);
         g_free(codes);
-}
-
-static GArray *method_codes_of(MethodCodes *codes, pid_t pid)
-{
-        GArray *methods = g_hash_table_lookup(codes->processes, GINT_TO_POINTER(pid));
-
-        if (!methods) {
-                methods = g_array_new(FALSE, FALSE, sizeof(MethodKnown));
-                g_array_set_clear_func(methods, method_known_clear);
-                g_hash_table_insert(codes->processes, GINT_TO_POINTER(pid), methods);
-        }
-        return methods;
 }
 
 /* The index of the first method that begins beyond ADDRESS. */
@@ -89,6 +105,48 @@ static clrsym_query method_codes_query(const MethodCodes *codes, const MethodPla
                               .address = place->address,
                               .has_time = time != 0,
                               .time = time ? time + (uint64_t)codes->clock_offset : 0};
+}
+
+static bool method_codes_knows(const MethodCodes *codes, const MethodPlace *place)
+{
+        const clrsym_query query = method_codes_query(codes, place, place->time);
+        clrsym_answer answer;
+
+        return clrsym_resolve(codes->handle, &query, 1, 0, &answer) == 0 &&
+               answer.status != CLRSYM_NO_PROCESS;
+}
+
+/* PLACE: of any address. */
+static ProcessMethods *method_codes_of(MethodCodes *codes, const MethodPlace *place)
+{
+        ProcessMethods *process =
+                g_hash_table_lookup(codes->processes, GINT_TO_POINTER(place->pid));
+
+        if (!process) {
+                process = g_new0(ProcessMethods, 1);
+                process->known = g_array_new(FALSE, FALSE, sizeof(MethodKnown));
+                g_array_set_clear_func(process->known, method_known_clear);
+                process->has_runtime = !codes->found || method_codes_knows(codes, place);
+                process->is_kept = !codes->found;
+                g_hash_table_insert(codes->processes, GINT_TO_POINTER(place->pid), process);
+        }
+        return process;
+}
+
+/* Keeps the code of the process that was recorded at PLACE. Waits for events of methods that were
+ * replaced before. */
+static void method_codes_keep(MethodCodes *codes, const MethodPlace *place)
+{
+        gint64 begin = g_get_monotonic_time();
+        clrsym_query query;
+        clrsym_answer answer;
+
+        jit_memory_keep_recorded(codes->found, place->pid, place->address, place->time);
+        jit_memory_copy_once(codes->found, place->pid);
+        query = method_codes_query(codes, place, place->time);
+        query.time = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+        clrsym_resolve(codes->handle, &query, 1, (unsigned)(codes->wait / 1000), &answer);
+        codes->wait = MAX(codes->wait - (g_get_monotonic_time() - begin), 0);
 }
 
 static bool method_is_same(const clrsym_answer *one, const clrsym_answer *other)
@@ -200,14 +258,25 @@ static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, 
         return &g_array_index(methods, MethodKnown, at);
 }
 
+static bool method_codes_has(void *data, pid_t pid, uint64_t time)
+{
+        return method_codes_of(data, &(MethodPlace){.pid = pid, .time = time})->has_runtime;
+}
+
 static MethodSearch method_codes_find(void *data, const MethodPlace *place, MethodCode *ret_code,
                                       uint64_t *ret_start)
 {
         MethodCodes *codes = data;
-        GArray *methods = method_codes_of(codes, place->pid);
+        ProcessMethods *process = method_codes_of(codes, place);
+        GArray *methods = process->known;
         const guint after = methods_after(methods, place->address);
         const MethodKnown *method = after ? &g_array_index(methods, MethodKnown, after - 1) : NULL;
 
+        if (!process->has_runtime)
+                return METHOD_FOREIGN;
+        if (!process->is_kept)
+                method_codes_keep(codes, place);
+        process->is_kept = true;
         if (!jit_memory_has(codes->memory, place->pid))
                 return jit_memory_is_lost(codes->memory, place->pid) ? METHOD_UNREAD
                                                                      : METHOD_FOREIGN;
@@ -226,5 +295,7 @@ static MethodSearch method_codes_find(void *data, const MethodPlace *place, Meth
 
 MethodFinder method_codes_finder(MethodCodes *codes)
 {
-        return (MethodFinder){.find = method_codes_find, .data = codes};
+        return (MethodFinder){.has = codes->found ? method_codes_has : NULL,
+                              .find = method_codes_find,
+                              .data = codes};
 }

@@ -6,6 +6,7 @@
  *
  * The daemon gives begin and end of a method, the recording gives the memory of its runtime. That
  * memory is from the end of the recording, or a copy, so a method counts only if it was there then.
+ * A recording of perf has no such memory: processes that still run have it.
  */
 
 #include "clrsym/clrsym.h"
@@ -24,6 +25,8 @@ typedef struct MethodCodes MethodCodes;
  * times of places for the daemon.
  */
 MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory, int64_t clock_offset);
+/* The same, with the memory of the processes that still run. */
+MethodCodes *method_codes_new_of_running(clrsym *handle, int64_t clock_offset);
 void method_codes_free(MethodCodes *codes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MethodCodes, method_codes_free)
 

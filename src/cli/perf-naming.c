@@ -62,6 +62,7 @@ typedef struct Naming {
         PerfClock clock;
         bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_events() */
         bool has_images;    /* this machine's files can be those of the recording */
+        bool may_run;       /* the processes can still run here */
         Counts counts;      /* counts of the last run */
         GArray *maps;       /* owned: of ProcessMap */
         GPtrArray *notes;   /* owned strings: for stderr */
@@ -149,24 +150,44 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
+/* The trace with the events: the given one, or a .nettrace file itself. NULL: a daemon has them. */
+static const char *naming_trace(const Naming *naming)
+{
+        const Options *options = naming->options;
+
+        return options->trace || options->socket || !naming->is_nettrace || naming->job->round
+                       ? options->trace
+                       : naming->input;
+}
+
+/* NULL: the code of methods is not known. */
+static MethodCodes *naming_codes(const Naming *naming)
+{
+        const JitMemory *memory = naming->job->memory;
+        const int64_t ahead = proc_own_clock_ahead();
+
+        if (!naming->handle)
+                return NULL;
+        if (memory)
+                return method_codes_new(naming->handle, memory, ahead);
+        return naming->may_run ? method_codes_new_of_running(naming->handle, ahead) : NULL;
+}
+
 /* Does the first two readings. */
 static bool naming_survey(Naming *naming, GError **error)
 {
         const SampleFileCalls calls = {naming_take_record, naming_take_sample, naming};
-        g_autoptr(MethodCodes) codes = NULL;
+        g_autoptr(MethodCodes) codes = naming_codes(naming);
         StackSources sources = {.debug = &naming->finder,
                                 .frames = naming->job->frames,
                                 .memory = naming->job->stack_memory};
         MethodFinder methods;
         bool ok;
 
-        if (naming->job->memory && naming->handle) {
-                codes = method_codes_new(naming->handle, naming->job->memory,
-                                         proc_own_clock_ahead());
+        if (codes) {
                 methods = method_codes_finder(codes);
                 sources.methods = &methods;
         }
-        recording_take_header(naming->recording, &naming->file.data);
         ok = sample_file_scan(&naming->file, &sources, &calls, error);
         progress_end_reading(&naming->progress);
         ok = ok && sample_file_walk(&naming->file, &calls, error);
@@ -206,16 +227,6 @@ static void naming_note_no_events(Naming *naming, const char *why)
                 g_ptr_array_add(
                         naming->notes,
                         perf_input_no_events(naming->is_collect, why ? why : "no daemon answers"));
-}
-
-/* The trace with the events: the given one, or a .nettrace file itself. NULL: a daemon has them. */
-static const char *naming_trace(const Naming *naming)
-{
-        const Options *options = naming->options;
-
-        return options->trace || options->socket || !naming->is_nettrace || naming->job->round
-                       ? options->trace
-                       : naming->input;
 }
 
 static bool open_handle(Naming *naming, GError **error)
@@ -294,6 +305,7 @@ static void naming_print_summary(const Naming *naming)
                 .is_collect = naming->is_collect,
                 .is_nettrace = naming->is_nettrace,
                 .is_over = naming->job->is_over,
+                .has_code = naming->job->memory || naming->may_run,
                 .n_joined = naming->n_joined,
                 .n_apart = naming->n_apart,
                 .n_waits = naming->file.n_waits,
@@ -649,20 +661,6 @@ static bool naming_run_nettrace(Naming *naming, GError **error)
                naming_write(naming, error);
 }
 
-/* In a sample without a time, perf stores 0 or the largest number. */
-static bool recording_has_times(const Recording *recording)
-{
-        guint i;
-
-        for (i = 0; i < recording->processes->len; i++) {
-                const RecordingProcess *process = recording->processes->pdata[i];
-
-                if (process->last && process->first != UINT64_MAX)
-                        return true;
-        }
-        return false;
-}
-
 /* Finds the time and the processes of the recording in the events. */
 static bool naming_find_processes(Naming *naming, GError **error)
 {
@@ -721,8 +719,11 @@ static bool naming_open(Naming *naming, GError **error)
         naming->places = code_places_new(naming->file.spaces, &naming->file.data.features,
                                          naming->kernel, &naming->finder);
         code_places_set_recorder(naming->places, naming->recorder);
+        recording_take_header(naming->recording, &naming->file.data);
+        naming->may_run = !naming->job->is_own && !naming->job->sink && !naming->is_collect &&
+                          !naming_trace(naming) && perf_clock_is_of_this_boot(naming->recording);
         /* The code of methods needs a source of events. */
-        return !naming->job->memory || open_handle(naming, error);
+        return !(naming->job->memory || naming->may_run) || open_handle(naming, error);
 }
 
 static bool naming_run(Naming *naming, GError **error)

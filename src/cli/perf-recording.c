@@ -107,10 +107,20 @@ static const char *attr_stacks(const struct perf_event_attr *attr)
                        : "frames";
 }
 
+static void recording_take_clock(Recording *recording, const struct perf_event_attr *attr)
+{
+        if (attr->use_clockid)
+                recording->clock_id = attr->clockid;
+        recording->clock_name = recording_clock_name(recording->clock_id);
+}
+
 void recording_take_header(Recording *recording, const PerfData *data)
 {
         const PerfFeatures *features = &data->features;
 
+        /* perf has one clock for all events. */
+        if (data->attrs->len)
+                recording_take_clock(recording, &g_array_index(data->attrs, PerfAttr, 0).attr);
         recording->has_reference = features->has_reference;
         recording->reference_tod = features->reference_tod;
         recording->reference_clock = features->reference_clock;
@@ -257,9 +267,7 @@ void recording_take_sample(Recording *recording, const PerfAttr *event, const Pe
 
         if (!recording->stacks) {
                 recording->stacks = attr_stacks(&event->attr);
-                if (event->attr.use_clockid)
-                        recording->clock_id = event->attr.clockid;
-                recording->clock_name = recording_clock_name(recording->clock_id);
+                recording_take_clock(recording, &event->attr);
         }
         recording_count_event(recording, event->name);
         process->n_samples++;
@@ -310,6 +318,20 @@ void recording_finish(Recording *recording)
                         process->pid_ns = *pid_ns;
                 }
         }
+}
+
+/* In a sample without a time, perf stores 0 or the largest number. */
+bool recording_has_times(const Recording *recording)
+{
+        guint i;
+
+        for (i = 0; i < recording->processes->len; i++) {
+                const RecordingProcess *process = recording->processes->pdata[i];
+
+                if (process->last && process->first != UINT64_MAX)
+                        return true;
+        }
+        return false;
 }
 
 void recording_write_mappings(const Recording *recording, FILE *file)

@@ -81,6 +81,8 @@ RecordingProcess *recording_wants_addresses(Recording *recording, const PerfSamp
 void recording_process_add(RecordingProcess *process, uint64_t address, uint64_t time);
 /* Call this after the last sample. */
 void recording_finish(Recording *recording);
+/* False if no sample has a time. */
+bool recording_has_times(const Recording *recording);
 
 /*
  * Writes the mappings of assemblies as lines for the Namer. Writes nothing without a reference

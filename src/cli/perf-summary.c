@@ -141,6 +141,20 @@ static void summary_print_waits(const PerfSummary *summary)
                               summary->recording->n_lost);
 }
 
+/* Frame pointers skip callers of methods without one. */
+static void summary_print_no_code(const PerfSummary *summary, const Counts *counts)
+{
+        const char *stacks = summary->recording->stacks;
+        const bool has_stacks = stacks && (!strcmp(stacks, "frames") || !strcmp(stacks, "copies"));
+
+        if (!summary->has_code && !summary->is_nettrace && has_stacks && counts->n[COUNT_JITTED])
+                message_print("clrsym",
+                              "callers of small methods can be missing: %s has no compiled code; "
+                              "clrsym record keeps it, and clrsym report reads it, without "
+                              "--trace, while the program still runs",
+                              summary->input);
+}
+
 void perf_summary_print_unnamed(const Counts *counts)
 {
         char text[1000];
@@ -190,6 +204,7 @@ void perf_summary_print(const PerfSummary *summary)
                               "namespace that perf ran in: record outside of the container",
                               (guint64)counts->n[COUNT_OUTSIDE]);
         summary_print_runtime(summary, counts);
+        summary_print_no_code(summary, counts);
         if (options_has(summary->options, OPTION_LINES))
                 summary_print_lines(counts);
         if (counts_summary_stacks(counts, text, sizeof(text)))

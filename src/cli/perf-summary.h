@@ -18,6 +18,7 @@ typedef struct PerfSummary {
         bool is_collect;  /* by dotnet-trace collect-linux */
         bool is_nettrace; /* the samples are those of the runtime */
         bool is_over;     /* no more events come */
+        bool has_code;    /* the code of methods was read, or a note gives the reason */
         /* Samples of continued methods, with their awaiting methods; without them */
         uint64_t n_joined, n_apart;
         uint64_t n_waits;           /* samples of threads that lost their CPU */

@@ -24,6 +24,8 @@ typedef enum MethodSearch {
 } MethodSearch;
 
 typedef struct MethodFinder {
+        /* Process PID had a runtime at TIME, ns of perf's clock; NULL: each can have one. */
+        bool (*has)(void *data, pid_t pid, uint64_t time);
         /* Sets the method at PLACE, and its start, if it is found; valid until the next call. */
         MethodSearch (*find)(void *data, const MethodPlace *place, MethodCode *ret_code,
                              uint64_t *ret_start);

@@ -544,15 +544,24 @@ static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
                        : STACK_HIDDEN_MARK;
 }
 
+/* True if missing callers of SAMPLE get marks: in other processes, few have the frame pointer. */
+static bool stack_walk_marks(const StackWalk *walk, const PerfSample *sample)
+{
+        const MethodFinder *methods = walk->methods;
+
+        return methods && (!methods->has || methods->has(methods->data, sample->pid, sample->time));
+}
+
 /*
  * Inserts marks where callers are missing among the N, from place FIRST on. Returns the new number.
  */
 static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
                                      const PerfSample *sample, size_t n, size_t first)
 {
+        const bool marks = stack_walk_marks(walk, sample);
         size_t i;
 
-        for (i = first; walk->methods && i + 1 < n && n < walk->max_callers; i++) {
+        for (i = first; marks && i + 1 < n && n < walk->max_callers; i++) {
                 if (!stack_walk_hides_next(walk, sample, i) &&
                     !stack_walk_is_unmapped(walk, sample, i))
                         continue;
@@ -571,7 +580,8 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
  * its caller. */
 static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t n)
 {
-        return walk->callers[n - 1] != thread_roots_find(&walk->roots, sample->tid) &&
+        return stack_walk_marks(walk, sample) &&
+               walk->callers[n - 1] != thread_roots_find(&walk->roots, sample->tid) &&
                stack_walk_hides_next(walk, sample, n - 1);
 }
 

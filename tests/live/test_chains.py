@@ -8,8 +8,9 @@ import math
 import pathlib
 import re
 import shutil
+import subprocess
 
-from tests.live import runtimes, test_record
+from tests.live import live, runtimes, test_record, test_stack
 from tests.perf import perftool
 from tests.traces import recorded
 
@@ -64,6 +65,7 @@ SHARED = 'Shared', 'SharedRarely'
 MAX_DIFFERENCE = 0.04
 # Minimum of samples of a callee whose callers are compared.
 MIN_SAMPLES = 40
+LACKS = 'can lack callers of small methods'
 # Maximum depth of Recursive.
 DEEPEST = 5
 
@@ -201,7 +203,37 @@ def test_parts(tap, place, command, what):
     for path in (place.directory / f'parts-{what}').iterdir():
         stacks.update(perftool.folded(path.read_text(encoding='utf-8')))
     counts, wrong = count_kinds(stacks)
-    tap.check(counts['right'] > 400 and not wrong, f'{what}, intervals: no caller is wrong', code, errors, counts, wrong)
+    tap.note(str(counts)); tap.check(counts['right'] > 400 and not wrong, f'{what}, intervals: no caller is wrong', code, errors, counts, wrong)
+
+
+def report(place, data, *options):
+    """(the names, the standard error) of a recording of perf itself."""
+    output = place.directory / 'report.folded'
+    done = place.programs.run([place.programs.clrsym, 'report', data, '-o', output, *options], env=place.environment)
+    if done.returncode != 0:
+        raise RuntimeError(f'clrsym report {data}: {done.returncode}: {done.stderr}')
+    return perftool.folded(output.read_text(encoding='utf-8')), done.stderr
+
+
+def test_report(tap, place, command, what):
+    """A recording of perf itself, named by a daemon while the program still runs, and after its end."""
+    data = place.directory / f'{what}.data'
+    place.environment |= {'CLRSYM_HOLDER': str(place.directory / 'holder')}
+    with recorded.Daemon(place.programs, place.directory) as daemon:
+        place.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
+        with live.child([*command, 'kinds', 1000], env=place.environment, stdin=subprocess.DEVNULL) as program:
+            live.wait_for('the port', lambda: test_record.has_port(place, program.pid), program)
+            live.run(place.programs.clrsym, 'attach', '--wait=60', program.pid, *daemon.source, env=place.environment)
+            live.run('perf', 'record', '-q', '-F', '499', '-e', 'cpu-clock', '-k', 'mono', '-g', '-p', program.pid,
+                     '-o', data, '--', 'sleep', 5)
+            stacks, errors = report(place, data)
+            counts, wrong = count_kinds(stacks)
+            tap.note(f'{what}: {dict(counts)}')
+            tap.check(counts['right'] > 200 and not wrong and LACKS not in errors, f'{what}: no caller is wrong', counts,
+                      wrong.most_common(8), errors)
+        live.wait_for('the end', lambda: '"state":"exited"' in test_stack.stack_ps(place, daemon))
+        _, errors = report(place, data)
+        tap.check(LACKS in errors, f'{what}: after the end of the program, a line counts stacks that can lack callers', errors)
 
 
 def test_kinds_oracle(tap, place, command, what):
@@ -262,6 +294,8 @@ def test(tap, programs, directory, _):
             test_kinds(tap, place, without_file(command), f'{what}, without W^X')
             test_parts(tap, place, command, what)
             test_parts(tap, place, without_file(command), f'{what}, without W^X')
+            test_report(tap, place, command, f'{what}, perf record')
+            test_report(tap, place, without_file(command), f'{what}, perf record, without W^X')
             test_kinds(tap, place, precompiled(directory, command), f'{what}, precompiled')
 
 

@@ -14,7 +14,7 @@ NS = 10**9
 # Stands for a caller that frame pointers do not show.
 OSR_UNKNOWN = '[caller unknown: OSR]'
 # Frames without an address in perf's chain.
-ADDED = {name + '+0x0' for name in (OSR_UNKNOWN, '[truncated]', '[no caller]')}
+ADDED = {name + '+0x0' for name in (OSR_UNKNOWN, '[caller unknown: no frame pointer]', '[truncated]', '[no caller]')}
 
 Sample = collections.namedtuple('Sample', 'head frames')
 # SYMBOL includes the offset, None: no symbol. TAIL: text after the module.

@@ -155,6 +155,37 @@ START_TEST(test_copies_nothing)
 }
 END_TEST
 
+/* The process of a recording: it has code at the address, and began before. */
+START_TEST(test_recorded)
+{
+        static const struct {
+                const char *file;
+                size_t at;     /* from the begin of its code */
+                bool is_later; /* the process began after the sample */
+                bool is_found;
+        } ROWS[] = {
+                {"doublemapper", PLACE, false, true},
+                {NULL, PLACE, false, true},
+                {"doublemapper", SIZE << 20, false, false},
+                {"doublemapper", PLACE, true, false},
+        };
+        const Child child = child_new(PROT_READ | PROT_EXEC, ROWS[_i].file);
+        const uint64_t code = (uint64_t)(uintptr_t)child.code,
+                       now = (uint64_t)g_get_monotonic_time() * 1000;
+        JitMemory *memory = jit_memory_new();
+
+        jit_memory_keep_recorded(memory, child.pid, code + ROWS[_i].at,
+                                 ROWS[_i].is_later ? now / 2 : now);
+        jit_memory_copy_once(memory, child.pid);
+        ck_assert_int_eq(jit_memory_has(memory, child.pid), ROWS[_i].is_found);
+        ck_assert_int_eq(jit_memory_is_lost(memory, child.pid), !ROWS[_i].is_found);
+        child_end(&child);
+        ck_assert_int_eq(child_has_text(memory, &child, ROWS[_i].file ? 0 : code + PLACE),
+                         ROWS[_i].is_found);
+        jit_memory_free(memory);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("jit-memory");
@@ -165,6 +196,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_keeps_the_file_of_the_runtime);
         tcase_add_test(tcase, test_copies_nothing);
         tcase_add_loop_test(tcase, test_part, 0, 2);
+        tcase_add_loop_test(tcase, test_recorded, 0, 4);
         suite_add_tcase(suite, tcase);
         return suite;
 }

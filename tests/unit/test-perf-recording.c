@@ -109,7 +109,9 @@ START_TEST(takes_records)
 {
         enum { EXECUTABLE = PROT_READ | PROT_EXEC };
         const uint64_t tod = UINT64_C(1795228331045265000), clock = UINT64_C(741190938127);
-        const PerfData data = {.features = {.has_reference = true,
+        g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(PerfAttr));
+        const PerfData data = {.attrs = events,
+                               .features = {.has_reference = true,
                                             .reference_tod = tod,
                                             .reference_clock = clock}};
         g_autoptr(Recording) recording = recording_new();
@@ -119,6 +121,10 @@ START_TEST(takes_records)
         FILE *file;
 
         recording_take_header(recording, &data);
+        ck_assert_int_eq(recording->clock_id, RECORDING_OWN_CLOCK);
+        g_array_append_val(events, EVENT);
+        recording_take_header(recording, &data);
+        ck_assert_int_eq(recording->clock_id, CLOCK_MONOTONIC);
         record_take_namespaces(recording, 70, 0xeffffffc, 0);
         record_take_namespaces(recording, 80, 0xf0000123, 0);
         record_take_lost(recording, 12, 0);
