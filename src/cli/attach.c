@@ -41,7 +41,7 @@ static const char *attaching_describe(const Attaching *attaching, bool is_again)
         const json_t *answer = attaching->answer;
 
         if (attaching_is_waiting(answer))
-                return "attached before its start; it waits until a debugging tool resumes it";
+                return "attached before its start: it is starting, or waits for a debugging tool";
         if (!attaching_is_in_daemon(attaching))
                 return "held";
         if (json_is_true(json_object_get(answer, "new")))
