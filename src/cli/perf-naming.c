@@ -301,6 +301,9 @@ static void naming_print_summary(const Naming *naming)
                 .recording = naming->recording,
                 .input = naming->input,
                 .counts = &naming->counts,
+                .spaces = naming->file.spaces,
+                .places = naming->places,
+                .kernel = naming->kernel,
                 .has_images = naming->has_images,
                 .is_collect = naming->is_collect,
                 .is_nettrace = naming->is_nettrace,
@@ -311,20 +314,7 @@ static void naming_print_summary(const Naming *naming)
                 .n_waits = naming->file.n_waits,
                 .n_uncertain_waits = naming->file.n_uncertain_waits,
         };
-        const int32_t costly = naming->places ? code_places_costly_process(naming->places) : 0;
-        const char *name = costly ? address_spaces_name(naming->file.spaces, costly) : NULL;
 
-        if (costly)
-                message_print("clrsym",
-                              "names of native code of %s (%d) can be missing: the tables of "
-                              "symbols of its files are larger than the %d MiB that are read for "
-                              "a process",
-                              name ? name : "a process", costly,
-                              (int)(FILE_SYMBOLS_MAX_WORK >> 20));
-        if (naming->kernel && kernel_symbols_reason(naming->kernel))
-                message_print("clrsym", "%skernel code has no names: %s",
-                              naming->is_collect ? "other " : "",
-                              kernel_symbols_reason(naming->kernel));
         perf_summary_print(&summary);
 }
 

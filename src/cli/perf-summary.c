@@ -155,6 +155,31 @@ static void summary_print_no_code(const PerfSummary *summary, const Counts *coun
                               summary->input);
 }
 
+/* Prints why native code and kernel code can lack names. */
+static void summary_print_native(const PerfSummary *summary)
+{
+        const int32_t costly = summary->places ? code_places_costly_process(summary->places) : 0;
+        const char *name = costly ? address_spaces_name(summary->spaces, costly) : NULL;
+        const char *twin = summary->places ? code_places_twin(summary->places) : NULL;
+
+        if (costly)
+                message_print("clrsym",
+                              "names of native code of %s (%d) can be missing: the tables of "
+                              "symbols of its files are larger than the %d MiB that are read for "
+                              "a process",
+                              name ? name : "a process", costly,
+                              (int)(FILE_SYMBOLS_MAX_WORK >> 20));
+        if (twin)
+                message_print("clrsym",
+                              "native code of some processes has no names: several files were at "
+                              "%s, as in containers; perf record --buildid-mmap identifies each",
+                              twin);
+        if (summary->kernel && kernel_symbols_reason(summary->kernel))
+                message_print("clrsym", "%skernel code has no names: %s",
+                              summary->is_collect ? "other " : "",
+                              kernel_symbols_reason(summary->kernel));
+}
+
 void perf_summary_print_unnamed(const Counts *counts)
 {
         char text[1000];
@@ -169,6 +194,7 @@ void perf_summary_print(const PerfSummary *summary)
         char text[1000];
         uint64_t n_unlisted;
 
+        summary_print_native(summary);
         summary_print_async(summary);
         summary_print_waits(summary);
         n_unlisted =

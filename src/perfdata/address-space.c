@@ -79,6 +79,7 @@ AddressSpaces *address_spaces_new(void)
         spaces->spaces = g_hash_table_new_full(NULL, NULL, NULL, space_free);
         spaces->files =
                 g_hash_table_new_full(mapped_file_hash, mapped_file_equal, NULL, mapped_file_free);
+        spaces->by_path = g_hash_table_new(g_str_hash, g_str_equal);
         spaces->by_number = g_ptr_array_new();
         return spaces;
 }
@@ -88,6 +89,7 @@ void address_spaces_free(AddressSpaces *spaces)
         if (!spaces)
                 return;
         g_hash_table_unref(spaces->spaces);
+        g_hash_table_unref(spaces->by_path);
         g_hash_table_unref(spaces->files);
         g_ptr_array_unref(spaces->by_number);
         g_free(spaces);
@@ -123,6 +125,7 @@ static void spaces_add_begin(AddressSpaces *spaces, int32_t pid, int32_t parent,
 static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile *key)
 {
         MappedFile *file = g_hash_table_lookup(spaces->files, key);
+        MappedFile *twin;
 
         if (file || spaces->by_number->len == SPACE_MAX_FILES)
                 return file;
@@ -130,6 +133,11 @@ static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile
         file->path = g_strdup(key->path);
         file->number = spaces->by_number->len;
         g_hash_table_add(spaces->files, file);
+        twin = g_hash_table_lookup(spaces->by_path, file->path);
+        if (twin)
+                twin->is_twin = file->is_twin = true;
+        else
+                g_hash_table_insert(spaces->by_path, file->path, file);
         g_ptr_array_add(spaces->by_number, file);
         return file;
 }

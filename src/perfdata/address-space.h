@@ -25,7 +25,8 @@ typedef struct MappedFile {
         uint64_t inode;     /* 0: no file, or not known */
         uint8_t n_build_id; /* 0: device and inode identify the file; else they are 0 */
         uint8_t build_id[20];
-        int32_t pid; /* a process that has mapped it */
+        int32_t pid;  /* a process that has mapped it */
+        bool is_twin; /* other files were mapped at the same path */
         uint32_t number;
         char *path; /* owned: in the mount namespace of that process */
 } MappedFile;
@@ -57,6 +58,7 @@ bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *rec
 typedef struct AddressSpaces {
         GHashTable *spaces;   /* owned: by pid */
         GHashTable *files;    /* owned: MappedFile -> itself */
+        GHashTable *by_path;  /* owned: path -> the first MappedFile, both borrowed */
         GPtrArray *by_number; /* borrowed MappedFiles, by number */
         unsigned n_mappings;  /* including forks, executions and names */
         int32_t last_pid;     /* of the last lookup */

@@ -41,6 +41,8 @@ void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const ui
         enum { MAX = sizeof(((PerfBuildId *)NULL)->bytes) };
         ByteCursor cursor = {.at = bytes, .n = n};
         PerfBuildId id = {.n = MAX};
+        g_autofree char *path = NULL;
+        PerfBuildId *noted;
         const uint8_t *at;
         uint8_t length;
 
@@ -54,8 +56,13 @@ void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const ui
             g_hash_table_size(features->build_ids) >= PERF_MAX_BUILD_IDS)
                 return;
         memcpy(id.bytes, at, id.n);
-        g_hash_table_replace(features->build_ids, feature_rest(&cursor),
-                             g_memdup2(&id, sizeof(id)));
+        path = feature_rest(&cursor);
+        noted = g_hash_table_lookup(features->build_ids, path);
+        if (!noted)
+                g_hash_table_insert(features->build_ids, g_steal_pointer(&path),
+                                    g_memdup2(&id, sizeof(id)));
+        else if (noted->n != id.n || memcmp(noted->bytes, id.bytes, id.n) != 0)
+                noted->n = 0;
 }
 
 static void features_take_build_ids(PerfFeatures *features, ByteCursor *cursor)
@@ -146,7 +153,9 @@ void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *
 
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path)
 {
-        return g_hash_table_lookup(features->build_ids, path);
+        const PerfBuildId *noted = g_hash_table_lookup(features->build_ids, path);
+
+        return noted && noted->n ? noted : NULL;
 }
 
 #ifdef __x86_64__

@@ -28,7 +28,7 @@ typedef enum PerfFeature {
 } PerfFeature;
 
 typedef struct PerfBuildId {
-        uint8_t n; /* 1 to 20 */
+        uint8_t n; /* 1 to 20; 0: files with several build ids were at the path */
         uint8_t bytes[20];
 } PerfBuildId;
 
@@ -58,5 +58,5 @@ void perf_features_take_build_id(PerfFeatures *features, uint16_t misc, const ui
 
 /* "x86_64". If the recording does not have it, or FEATURES is NULL: this program's machine. */
 const char *perf_features_machine(const PerfFeatures *features);
-/* The build id of the file PATH; NULL: not known. */
+/* The build id of the file PATH; NULL: not known, or files with several build ids were there. */
 const PerfBuildId *perf_features_build_id(const PerfFeatures *features, const char *path);

@@ -205,6 +205,11 @@ int32_t code_places_costly_process(const CodePlaces *places)
         return file_symbols_costly_process(places->files);
 }
 
+const char *code_places_twin(const CodePlaces *places)
+{
+        return file_symbols_twin(places->files);
+}
+
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address)
 {
         const SpaceMapping *mapping = address_spaces_find(places->spaces, pid, time, address);

@@ -29,5 +29,7 @@ bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t a
                       bool is_user, CodePlace *ret);
 /* The process whose native code can lack names, because its files are too large; 0: none. */
 int32_t code_places_costly_process(const CodePlaces *places);
+/* The path of file_symbols_twin(); NULL: none. */
+const char *code_places_twin(const CodePlaces *places);
 /* The file only; NULL: no mapping is known there. */
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address);

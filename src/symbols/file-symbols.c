@@ -32,6 +32,7 @@ struct FileSymbols {
         const DebugFinder *debug;
         GPtrArray *files; /* owned MappedSymbols by the number of the file; NULL: not read yet */
         GHashTable *accounts; /* owned, of process_accounts_new() */
+        const char *twin;     /* borrowed: path of a file that was not found; NULL: none */
         size_t n_bytes;
 };
 
@@ -92,14 +93,19 @@ static bool symbol_account_pay(ProcessAccount *account, const ElfFile *elf)
         return false;
 }
 
-/* The build id in the recording for MAPPED. False: none. */
+const char *file_symbols_twin(const FileSymbols *symbols)
+{
+        return symbols->twin;
+}
+
+/* The build id in the recording for MAPPED. False: none. perf notes one for a path. */
 static bool symbols_build_id(const FileSymbols *symbols, const MappedFile *mapped, PerfBuildId *ret)
 {
         const PerfBuildId *noted = perf_features_build_id(symbols->features, mapped->path);
 
         *ret = (PerfBuildId){.n = mapped->n_build_id};
         memcpy(ret->bytes, mapped->build_id, sizeof(ret->bytes));
-        if (!ret->n && noted)
+        if (!ret->n && noted && !mapped->is_twin)
                 *ret = *noted;
         return ret->n > 0;
 }
@@ -215,13 +221,16 @@ static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *sym
         return true;
 }
 
-static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
-                                const MappedFile *mapped, ProcessAccount *account)
+static void mapped_symbols_read(MappedSymbols *file, FileSymbols *symbols, const MappedFile *mapped,
+                                ProcessAccount *account)
 {
         ElfFile elf;
 
-        if (!symbols_open(symbols, mapped, &elf))
+        if (!symbols_open(symbols, mapped, &elf)) {
+                if (mapped->is_twin && !mapped->n_build_id)
+                        symbols->twin = mapped->path;
                 return;
+        }
         if (symbol_account_pay(account, &elf)) {
                 if (elf_file_has_symbols(&elf))
                         elf_file_code_symbols(&elf, SHT_SYMTAB, mapped_symbols_add, file);

@@ -34,6 +34,9 @@ void file_symbols_free(FileSymbols *symbols);
 
 /* The process for which most files were not read because of their cost; 0: none. */
 int32_t file_symbols_costly_process(const FileSymbols *symbols);
+/* The path of a file that was not found, because the recording has no build id of it and several
+ * files were at that path; NULL: none. */
+const char *file_symbols_twin(const FileSymbols *symbols);
 
 /* The symbol at ADDRESS of MAPPING, and its start; NULL: none. The text is valid as long as
  * SYMBOLS. */

@@ -2,8 +2,10 @@
 """`clrsym perf` and native code without symbols of its own: debug files in directories, in the caches of debuggers
 and debuginfod; and how to get the runtime's debug files. perf's names of the unstripped program are the truth."""
 
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 
 from tests.perf import perftool
@@ -128,6 +130,7 @@ def run(tap, programs, directory, _):
         tap.check('spin_inner' not in text and 'spin_own' not in text and '[libcoreclr.so]' in text,
                   'another build, and a truncated file: none', text[:500])
     test_debug_frame(tap, programs, directory)
+    test_twins(tap, programs, directory)
 
 
 # Code without frame pointers, called by the other file.
@@ -173,6 +176,58 @@ def test_debug_frame(tap, programs, directory):
     tap.check(found > 0.95, 'the callers of a library with a .debug_frame in its debug file', found, done.stderr)
     _, lacking = share()
     tap.check(lacking < 0.5, 'which are not known without that file', lacking)
+
+
+# Two libraries with a function each, at different offsets.
+TWIN = '''
+%s
+__attribute__((noinline)) void spin_in_%s(int n) { for (volatile int i = 0; i < n; i++) ; }
+void spin(int n) { spin_in_%s(n); }
+'''
+PADDING = '__attribute__((noinline)) int padding(int n) { for (volatile int i = 0; i < n; i++) ; return n; }'
+SPINNER = 'void spin(int n); int main(void) { for (;;) spin(1000000); }'
+# Both programs map the path libtwin.so. In the mount namespace of the second, another file is there.
+TWINS = '''
+./first >/dev/null & echo $!
+unshare -m sh -c 'mount --bind other.so libtwin.so && exec ./second' >/dev/null & echo $!
+sleep 1
+'''
+
+
+def test_twins(tap, programs, directory):
+    """Two files at one path, like the libc of two containers; perf records one build id for the path."""
+    if os.geteuid():
+        tap.skip('two files at one path', 'not root')
+        return
+    place = directory / 'twins'
+    place.mkdir()
+    compiler = ['gcc', '-O1', '-fno-omit-frame-pointer', '-Wl,--build-id', '-x', 'c', '-']
+    for name, function, padding in ('libtwin', 'first', ''), ('other', 'second', PADDING):
+        subprocess.run([*compiler, '-shared', '-fPIC', '-o', place / f'{name}.so'], input=TWIN % (padding, function, function),
+                       text=True, check=True)
+        subprocess.run([*compiler, '-o', place / function, f'-L{place}', '-l:libtwin.so', f'-Wl,-rpath,{place}'], input=SPINNER,
+                       text=True, check=True)
+    environment = {**perftool.environment(programs), 'HOME': str(place)}
+    done = subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-g', '-F', '499', '-o', 'data', 'sh', '-c', TWINS],
+                          cwd=place, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+
+    def named():
+        """The functions of the libraries, each with its program; what clrsym said."""
+        report = perftool.clrsym_perf(programs, '-i', place / 'data', '-o', place / 'twins.folded', env=environment)
+        stacks = perftool.folded((place / 'twins.folded').read_text(encoding='utf-8'))
+        return {(stack[0], name) for stack in stacks for name in stack if name.startswith(('spin_in', 'padding'))}, report.stderr
+
+    note = f'several files were at {place}/libtwin.so'
+    try:
+        names, text = named()
+    finally:
+        for pid in done.stdout.split():
+            os.kill(int(pid), signal.SIGKILL)
+    tap.check(names == {('first', 'spin_in_first'), ('second', 'spin_in_second')} and note not in text,
+              'two files at one path: each program has the names of its file', names, text)
+    names, text = named()
+    tap.check(names == {('first', 'spin_in_first')} and note in text,
+              'after the end of the second program, its file is not found, and it gets no names of the other', names, text)
 
 
 if __name__ == '__main__':

@@ -313,6 +313,42 @@ START_TEST(finds_a_build_id_in_notes)
 }
 END_TEST
 
+/* Takes a record of a build id, 20 times the byte ID, for the file PATH. */
+static void take_build_id(PerfFeatures *features, uint8_t id, const char *path)
+{
+        struct {
+                uint32_t pid;
+                uint8_t id[20], n, padding[3];
+                char path[20];
+        } record = {.n = 20};
+
+        memset(record.id, id, sizeof(record.id));
+        g_strlcpy(record.path, path, sizeof(record.path));
+        perf_features_take_build_id(features, 0, (const uint8_t *)&record, sizeof(record));
+}
+
+START_TEST(two_build_ids_of_a_path_identify_no_file)
+{
+        const PerfBuildId *id;
+        PerfFeatures features;
+
+        perf_features_init(&features);
+        take_build_id(&features, 1, "/one");
+        take_build_id(&features, 2, "/two");
+        take_build_id(&features, 2, "/two");
+        take_build_id(&features, 3, "/several");
+        take_build_id(&features, 4, "/several");
+        take_build_id(&features, 4, "/several");
+        id = perf_features_build_id(&features, "/one");
+        ck_assert(id && id->n == 20 && id->bytes[0] == 1);
+        id = perf_features_build_id(&features, "/two");
+        ck_assert(id && id->n == 20 && id->bytes[0] == 2);
+        ck_assert_ptr_null(perf_features_build_id(&features, "/several"));
+        ck_assert_ptr_null(perf_features_build_id(&features, "/none"));
+        perf_features_deinit(&features);
+}
+END_TEST
+
 START_TEST(opens_the_vdso)
 {
         FD_AUTO int fd = vdso_open();
@@ -338,6 +374,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, reads_a_perf_map);
         tcase_add_test(tests, bounds_what_a_process_costs);
         tcase_add_test(tests, finds_a_build_id_in_notes);
+        tcase_add_test(tests, two_build_ids_of_a_path_identify_no_file);
         tcase_add_test(tests, opens_the_vdso);
         tcase_set_timeout(tests, 60);
         suite_add_tcase(suite, tests);
