@@ -487,33 +487,28 @@ static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMap
         return GPOINTER_TO_INT(known) == NATIVE_HIDES;
 }
 
-/* True if the frame at place I of the callers keeps no frame pointer, so that the next one is not
- * its caller. */
-static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, size_t i)
+/* The mapping of the address at place I of the callers; NULL: perf has lost its record. */
+static const SpaceMapping *stack_walk_mapping(const StackWalk *walk, const PerfSample *sample,
+                                              size_t i)
+{
+        return address_spaces_find(walk->spaces, sample->pid, sample->time,
+                                   walk->callers[i] - (i > 0));
+}
+
+/* True if the frame at place I of the callers, in MAPPING, keeps no frame pointer, so that the next
+ * one is not its caller. */
+static bool stack_walk_hides_next(StackWalk *walk, const PerfSample *sample, size_t i,
+                                  const SpaceMapping *mapping)
 {
         const uint64_t address = walk->callers[i] - (i > 0);
-        const SpaceMapping *mapping =
-                walk->callers[i] < walk->machine->end
-                        ? address_spaces_find(walk->spaces, sample->pid, sample->time, address)
-                        : NULL;
         FrameCodeKind kind;
         CallFrame frame;
 
-        if (!mapping)
-                return false;
         if (!stack_walk_is_compiled(walk, mapping) &&
             stack_walk_hides_native(walk, sample->pid, mapping, address, i == 0))
                 return true;
         kind = stack_walk_find_code(walk, sample, mapping, address, i == 0, &frame);
         return kind == FRAME_CODE_HIDDEN || kind == FRAME_CODE_UNKNOWN;
-}
-
-/* True if place I of the callers is in no mapping: perf has lost its record. */
-static bool stack_walk_is_unmapped(const StackWalk *walk, const PerfSample *sample, size_t i)
-{
-        return walk->callers[i] < walk->machine->end &&
-               !address_spaces_find(walk->spaces, sample->pid, sample->time,
-                                    walk->callers[i] - (i > 0));
 }
 
 /*
@@ -523,8 +518,7 @@ static uint64_t stack_walk_leaf_caller(StackWalk *walk, const PerfAttr *event,
                                        const PerfSample *sample)
 {
         const uint64_t address = walk->callers[0];
-        const SpaceMapping *mapping =
-                address_spaces_find(walk->spaces, sample->pid, sample->time, address);
+        const SpaceMapping *mapping = stack_walk_mapping(walk, sample, 0);
         FrameCodeKind kind = FRAME_CODE_UNKNOWN;
         Registers registers;
         CallFrame frame;
@@ -558,12 +552,14 @@ static bool stack_walk_marks(const StackWalk *walk, const PerfSample *sample)
 static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
                                      const PerfSample *sample, size_t n, size_t first)
 {
-        const bool marks = stack_walk_marks(walk, sample);
+        const SpaceMapping *mapping;
         size_t i;
 
-        for (i = first; marks && i + 1 < n && n < walk->max_callers; i++) {
-                if (!stack_walk_hides_next(walk, sample, i) &&
-                    !stack_walk_is_unmapped(walk, sample, i))
+        for (i = first; i + 1 < n && n < walk->max_callers; i++) {
+                if (walk->callers[i] >= walk->machine->end) /* a mark */
+                        continue;
+                mapping = stack_walk_mapping(walk, sample, i);
+                if (mapping && !stack_walk_hides_next(walk, sample, i, mapping))
                         continue;
                 memmove(walk->callers + i + 2, walk->callers + i + 1,
                         (n - i - 1) * sizeof(*walk->callers));
@@ -580,9 +576,13 @@ static size_t stack_walk_mark_hidden(StackWalk *walk, const PerfAttr *event,
  * its caller. */
 static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t n)
 {
-        return stack_walk_marks(walk, sample) &&
-               walk->callers[n - 1] != thread_roots_find(&walk->roots, sample->tid) &&
-               stack_walk_hides_next(walk, sample, n - 1);
+        const SpaceMapping *mapping;
+
+        if (walk->callers[n - 1] >= walk->machine->end ||
+            walk->callers[n - 1] == thread_roots_find(&walk->roots, sample->tid))
+                return false;
+        mapping = stack_walk_mapping(walk, sample, n - 1);
+        return mapping && stack_walk_hides_next(walk, sample, n - 1, mapping);
 }
 
 /*
@@ -594,7 +594,7 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const 
                                   size_t n, const uint64_t *chain, size_t n_chain, size_t n_frames)
 {
         const size_t n_copied = n;
-        bool is_torn;
+        bool marks, is_torn;
         size_t last;
 
         n = stack_pair_merge(walk->callers, n, walk->max_callers, chain, n_chain, &last);
@@ -608,8 +608,10 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const 
                 walk->callers[n++] = STACK_CUT_MARK;
                 return n;
         }
-        is_torn = n_frames < walk->max_frames && stack_walk_is_torn(walk, sample, n);
-        n = stack_walk_mark_hidden(walk, event, sample, n, last);
+        marks = stack_walk_marks(walk, sample);
+        is_torn = marks && n_frames < walk->max_frames && stack_walk_is_torn(walk, sample, n);
+        if (marks)
+                n = stack_walk_mark_hidden(walk, event, sample, n, last);
         if (is_torn)
                 walk->callers[n++] = STACK_TORN_MARK;
         else if (n_frames >= walk->max_frames)
@@ -623,10 +625,10 @@ static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfAttr *event,
                                        const PerfSample *sample, const uint64_t *chain, size_t n,
                                        uint64_t begin, const uint64_t **ret_chain, size_t *ret_n)
 {
-        size_t n_marked = n;
+        size_t n_marked;
         bool is_torn;
 
-        if (!n || n >= walk->max_callers || !walk->methods)
+        if (!n || n >= walk->max_callers || !stack_walk_marks(walk, sample))
                 return WALK_UNCHANGED;
         memcpy(walk->callers, chain, n * sizeof(*chain));
         is_torn = stack_walk_is_torn(walk, sample, n);
