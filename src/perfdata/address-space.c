@@ -7,9 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* perf's name of anonymous memory. */
-#define ANONYMOUS "//anon"
-
 /* Limit of overlapping mappings that a lookup visits: a guess. */
 #define MAX_COVERED 4096u
 
@@ -185,7 +182,7 @@ bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *rec
         if (first.size > UINT64_MAX - first.address)
                 return false;
         /* The kernel has the address as the offset; perf has 0 for memory from before its start. */
-        if (!strcmp(ret->path, ANONYMOUS))
+        if (!strcmp(ret->path, ANONYMOUS_PATH))
                 ret->offset = ret->address;
         if (!is_second)
                 return true;

@@ -52,6 +52,9 @@ typedef struct MappingRecord {
 
 #define KERNEL_PID (-1)
 
+/* perf's path of anonymous memory. */
+#define ANONYMOUS_PATH "//anon"
+
 /* False: another record, or a damaged record. */
 bool mapping_record_read(MappingRecord *ret, const struct perf_event_header *record);
 

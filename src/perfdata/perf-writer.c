@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/perf-writer.h"
 
+#include "perfdata/address-space.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,8 +11,6 @@
 /* Bytes of a chain: the size of a record has 16 bits. */
 #define MAX_CHAIN_BYTES 65000u
 #define MAX_PATH_BYTES  4096u
-/* perf's name of anonymous memory. */
-#define ANONYMOUS "//anon"
 /* Registers of a 64-bit process. */
 #define ABI_64 2u
 
@@ -224,7 +224,7 @@ void perf_writer_add_mapping(PerfWriter *writer, const PerfWriterMapping *mappin
         }
         record_put_u32(record, PROT_READ | PROT_EXEC);
         record_put_u32(record, MAP_PRIVATE);
-        record_put_text(record, *mapping->path ? mapping->path : ANONYMOUS, MAX_PATH_BYTES);
+        record_put_text(record, *mapping->path ? mapping->path : ANONYMOUS_PATH, MAX_PATH_BYTES);
         record_put_id(record, mapping->pid, mapping->pid, mapping->time);
         writer_put_record(writer, PERF_RECORD_MMAP2,
                           PERF_RECORD_MISC_USER |

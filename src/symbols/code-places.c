@@ -75,7 +75,7 @@ static CodePlaceKind place_kind_of_path(const char *path)
                 const char *begin;
                 CodePlaceKind kind;
         } ROWS[] = {
-                {"//anon", PLACE_ANONYMOUS},         {"/dev/zero", PLACE_ANONYMOUS},
+                {ANONYMOUS_PATH, PLACE_ANONYMOUS},   {"/dev/zero", PLACE_ANONYMOUS},
                 {"/anon_hugepage", PLACE_ANONYMOUS}, {"[stack", PLACE_NAMELESS},
                 {"/SYSV", PLACE_NAMELESS},           {"[heap]", PLACE_NAMELESS},
                 {"/memfd:", PLACE_NAMELESS},
