@@ -135,18 +135,18 @@ static ProcessMethods *method_codes_of(MethodCodes *codes, const MethodPlace *pl
 
 /* Keeps the code of the process that was recorded at PLACE. Waits for events of methods that were
  * replaced before. */
-static void method_codes_keep(MethodCodes *codes, const MethodPlace *place)
+static void method_codes_keep(MethodCodes *codes, ProcessMethods *process, const MethodPlace *place)
 {
         gint64 begin = g_get_monotonic_time();
         clrsym_query query;
         clrsym_answer answer;
 
         jit_memory_keep_recorded(codes->found, place->pid, place->address, place->time);
-        jit_memory_copy_once(codes->found, place->pid);
         query = method_codes_query(codes, place, place->time);
         query.time = (uint64_t)clock_ns(CLOCK_MONOTONIC);
         clrsym_resolve(codes->handle, &query, 1, (unsigned)(codes->wait / 1000), &answer);
         codes->wait = MAX(codes->wait - (g_get_monotonic_time() - begin), 0);
+        process->is_kept = true;
 }
 
 static bool method_is_same(const clrsym_answer *one, const clrsym_answer *other)
@@ -275,8 +275,7 @@ static MethodSearch method_codes_find(void *data, const MethodPlace *place, Meth
         if (!process->has_runtime)
                 return METHOD_FOREIGN;
         if (!process->is_kept)
-                method_codes_keep(codes, place);
-        process->is_kept = true;
+                method_codes_keep(codes, process, place);
         if (!jit_memory_has(codes->memory, place->pid))
                 return jit_memory_is_lost(codes->memory, place->pid) ? METHOD_UNREAD
                                                                      : METHOD_FOREIGN;

@@ -3,6 +3,7 @@
 
 #include "perf/mapping.h"
 #include "unwind/stack-walk.h"
+#include "util/proc.h"
 
 #include <errno.h>
 #include <string.h>
@@ -99,6 +100,16 @@ void moment_take_maps(Moment *moment, const char *maps)
                 }
                 maps += n + (maps[n] == '\n');
         }
+}
+
+bool moment_read_maps(Moment *moment)
+{
+        size_t n;
+        g_autofree char *maps = proc_read_file(moment->pid, "maps", PROC_MAX_MAPS, &n);
+
+        if (maps)
+                moment_take_maps(moment, maps);
+        return maps != NULL;
 }
 
 /* The thread TID; NULL: none. */

@@ -75,6 +75,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moment, moment_free)
 
 /* Copies the rows of executable memory from MAPS, the text of /proc/PID/maps. */
 void moment_take_maps(Moment *moment, const char *maps);
+/* The same for the present mappings of its process. False: they cannot be read. */
+bool moment_read_maps(Moment *moment);
 
 /* The stacks, including the parts that a recording lacks. Borrows MOMENT. */
 StackMemory moment_stack_memory(Moment *moment);

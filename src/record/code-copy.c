@@ -64,12 +64,9 @@ bool code_copy_make(pid_t pid, CodeCopy *ret)
         g_autofree char *path = g_strdup_printf("/proc/%d/mem", (int)pid);
         FD_AUTO int memory = open(path, O_RDONLY | O_CLOEXEC);
         g_autoptr(Moment) moment = moment_new(pid);
-        size_t n;
-        g_autofree char *maps = memory >= 0 ? proc_read_file(pid, "maps", PROC_MAX_MAPS, &n) : NULL;
 
-        if (!maps)
+        if (memory < 0 || !moment_read_maps(moment))
                 return false;
-        moment_take_maps(moment, maps);
         *ret = (CodeCopy){.fd = memfd_create("clrsym-code", MFD_CLOEXEC),
                           .code = g_array_new(FALSE, FALSE, sizeof(MomentCode)),
                           .begin = code_copy_time()};

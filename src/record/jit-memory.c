@@ -209,30 +209,16 @@ void jit_memory_keep(JitMemory *memory, pid_t pid)
 static bool process_maps(pid_t pid, uint64_t address)
 {
         g_autoptr(Moment) moment = moment_new(pid);
-        size_t n;
-        g_autofree char *maps = proc_read_file(pid, "maps", PROC_MAX_MAPS, &n);
         bool is_found = false;
         guint i;
 
-        if (maps)
-                moment_take_maps(moment, maps);
+        moment_read_maps(moment);
         for (i = 0; i < moment->mappings->len && !is_found; i++) {
                 const MomentMapping *mapping = &g_array_index(moment->mappings, MomentMapping, i);
 
                 is_found = address >= mapping->begin && address < mapping->end;
         }
         return is_found;
-}
-
-void jit_memory_keep_recorded(JitMemory *memory, pid_t pid, uint64_t address, uint64_t time)
-{
-        const uint64_t start = proc_start_time(pid);
-
-        /* A process of another pid namespace can have the same pid. */
-        if (start && start <= time + (uint64_t)proc_own_clock_ahead() && process_maps(pid, address))
-                jit_memory_keep(memory, pid);
-        else if (!memory_process(memory, pid))
-                memory_add(memory, pid);
 }
 
 static uint64_t memory_copied_bytes(const JitMemory *memory)
@@ -300,13 +286,19 @@ void jit_memory_copy(JitMemory *memory, bool is_last)
         }
 }
 
-void jit_memory_copy_once(JitMemory *memory, pid_t pid)
+void jit_memory_keep_recorded(JitMemory *memory, pid_t pid, uint64_t address, uint64_t time)
 {
-        JitProcess *process = memory_process(memory, pid);
+        const uint64_t start = proc_start_time(pid);
+        JitProcess *process;
 
-        if (!process || process->next == G_MAXINT64)
-                return;
-        memory_copy(memory, process, pid);
+        /* A process of another pid namespace can have the same pid. */
+        if (start && start <= time + (uint64_t)proc_own_clock_ahead() && process_maps(pid, address))
+                jit_memory_keep(memory, pid);
+        process = memory_process(memory, pid);
+        if (!process)
+                process = memory_add(memory, pid);
+        else if (process->next != G_MAXINT64)
+                memory_copy(memory, process, pid);
         process->next = G_MAXINT64;
 }
 

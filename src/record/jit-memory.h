@@ -37,11 +37,9 @@ void jit_memory_free(JitMemory *memory);
 
 /* Process PID has a runtime. Does nothing if its file is kept already, or MEMORY is NULL. */
 void jit_memory_keep(JitMemory *memory, pid_t pid);
-/* The same for a recorded process, which had code at ADDRESS at TIME, ns of perf's clock. The code
- * is lost if that process does not run any more. */
+/* The same for a recorded process, which had code at ADDRESS at TIME, ns of perf's clock. If it has
+ * no file, its code is copied once. If it does not run any more, its code is lost. */
 void jit_memory_keep_recorded(JitMemory *memory, pid_t pid, uint64_t address, uint64_t time);
-/* Copies the code of process PID, if it has no file; no further copies are made. */
-void jit_memory_copy_once(JitMemory *memory, pid_t pid);
 /* Copies the code of processes without a file, if the last copy is not new; IS_LAST: each. */
 void jit_memory_copy(JitMemory *memory, bool is_last);
 /* The memory as it is now, for another thread; owned by the caller. MEMORY forgets the processes

@@ -176,7 +176,6 @@ START_TEST(test_recorded)
 
         jit_memory_keep_recorded(memory, child.pid, code + ROWS[_i].at,
                                  ROWS[_i].is_later ? now / 2 : now);
-        jit_memory_copy_once(memory, child.pid);
         ck_assert_int_eq(jit_memory_has(memory, child.pid), ROWS[_i].is_found);
         ck_assert_int_eq(jit_memory_is_lost(memory, child.pid), !ROWS[_i].is_found);
         child_end(&child);
