@@ -203,13 +203,13 @@ def test_parts(tap, place, command, what):
     for path in (place.directory / f'parts-{what}').iterdir():
         stacks.update(perftool.folded(path.read_text(encoding='utf-8')))
     counts, wrong = count_kinds(stacks)
-    tap.note(str(counts)); tap.check(counts['right'] > 400 and not wrong, f'{what}, intervals: no caller is wrong', code, errors, counts, wrong)
+    tap.check(counts['right'] > 400 and not wrong, f'{what}, intervals: no caller is wrong', code, errors, counts, wrong)
 
 
-def report(place, data, *options):
+def report(place, data):
     """(the names, the standard error) of a recording of perf itself."""
     output = place.directory / 'report.folded'
-    done = place.programs.run([place.programs.clrsym, 'report', data, '-o', output, *options], env=place.environment)
+    done = place.programs.run([place.programs.clrsym, 'report', data, '-o', output], env=place.environment)
     if done.returncode != 0:
         raise RuntimeError(f'clrsym report {data}: {done.returncode}: {done.stderr}')
     return perftool.folded(output.read_text(encoding='utf-8')), done.stderr
