@@ -4,10 +4,11 @@
 /*
  * Event table
  *
- * One row for each LTTng event of the .NET runtime that clrsym reads, and the manifest fields of
- * each in order. Layout source: the runtime's manifest (ClrEtwAll.man) and the generator of its
- * LTTng provider. The versions of one event only append fields, except assemblies: their version 1
- * inserts one.
+ * One row for each event, and each version, that clrsym reads from LTTng or EventPipe, and its
+ * fields in the order of the manifest. A version without a row is read as the latest one before it,
+ * see event_by_id_or_later(): only a new field needs a row. Layout source: the runtime's manifest
+ * (ClrEtwAll.man) and the generator of its LTTng provider. The versions of one event only append
+ * fields, except assemblies: their version 1 inserts one.
  *
  * The encoding of an event is not in the table: an event with more than nine fields, or with a
  * field that counts another one, is one packed blob; any other event has plain CTF fields. The

@@ -4,7 +4,8 @@
 /*
  * Record: one decoded event of one process at one time
  *
- * Times are raw CTF clock values in ns (CLOCK_MONOTONIC for LTTng-UST).
+ * Times are ns of the clock of the stream: CLOCK_MONOTONIC of LTTng-UST, and of the runtime's
+ * EventPipe on Linux.
  */
 
 #include "event/event.h"

@@ -5,8 +5,9 @@
  * R2R code: the methods of a ReadyToRun image, and the maps from native code to IL
  *
  * Events of the runtime lack these maps: the image is their only source. The layouts are those of
- * dotnet/runtime's readytorun-format.md and nibblestream.h. The versions of .NET 8 to 11 are read,
- * see VERSIONS in r2r-code.c; others are refused. The file is untrusted.
+ * dotnet/runtime's readytorun-format.md and nibblestream.h. The major versions of .NET 8 to 11 are
+ * read, see VERSIONS in r2r-code.c; others are refused. The minor version is not read. The file is
+ * untrusted.
  *
  * Plain C, because libclrsym reads images, too.
  */
