@@ -46,6 +46,11 @@ bool frame_code_read_end_x86_64(const MethodCode *code, size_t at, CallFrame *re
 static inline FrameCodeKind frame_code_read(const Machine *machine, const MethodCode *code,
                                             size_t at, bool is_leaf, CallFrame *ret)
 {
-        return machine->kind == MACHINE_ARM64 ? frame_code_read_arm64(code, at, is_leaf, ret)
-                                              : frame_code_read_x86_64(code, at, is_leaf, ret);
+        switch (machine->kind) {
+        case MACHINE_X86_64:
+                return frame_code_read_x86_64(code, at, is_leaf, ret);
+        case MACHINE_ARM64:
+                return frame_code_read_arm64(code, at, is_leaf, ret);
+        }
+        return FRAME_CODE_UNKNOWN;
 }
