@@ -9,10 +9,17 @@
 #include "cli/table.h"
 #include "cli/pid-args.h"
 #include "cli/verbs.h"
+#include "util/clock.h"
 #include "util/message.h"
+#include "util/proc.h"
 
 /* ms for the daemon to receive all events. The timer of a live session is about a second. */
 #define WAIT_MS 10000
+
+/* Until this age, in ns, a program may not have loaded its runtime, or opened its port. */
+#define STARTING_NS UINT64_C(3000000000)
+/* us between two requests for such a program. */
+#define STARTING_INTERVAL (50 * G_TIME_SPAN_MILLISECOND)
 
 /* One process that is being attached. */
 typedef struct Attaching {
@@ -159,15 +166,33 @@ static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidA
                 attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
-static void attaching_take_answer(Attaching *attaching, PidArgs *args)
+/* True if the program may have a diagnostic port in a moment. */
+static bool attaching_is_early(const Attaching *attaching, const GError *error)
+{
+        const uint64_t start = proc_start_time(attaching->pid);
+
+        return (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET) ||
+                g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT)) &&
+               start && start + STARTING_NS > (uint64_t)clock_ns(CLOCK_MONOTONIC);
+}
+
+static void attaching_take_answer(Attaching *attaching, const AttachManner *manner, PidArgs *args)
 {
         g_autoptr(GError) error = NULL;
 
-        if (attaching->fd < 0)
-                return;
-        attaching->answer = holder_client_answer(attaching->fd, &error);
-        if (error)
-                attaching_fail(attaching, args, g_steal_pointer(&error));
+        while (attaching->fd >= 0 && !attaching->answer) {
+                attaching->answer = holder_client_answer(attaching->fd, &error);
+                attaching->fd = -1;
+                if (!error)
+                        continue;
+                if (!attaching_is_early(attaching, error)) {
+                        attaching_fail(attaching, args, g_steal_pointer(&error));
+                        continue;
+                }
+                g_clear_error(&error);
+                g_usleep(STARTING_INTERVAL);
+                attaching_ask(attaching, manner, args);
+        }
 }
 
 static bool attach_all(const Options *options, PidArgs *args, GError **error)
@@ -189,7 +214,7 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
                 attaching_ask(&all[i], &manner, args);
         }
         for (i = 0; i < args->pids->len; i++)
-                attaching_take_answer(&all[i], args);
+                attaching_take_answer(&all[i], &manner, args);
         deadline = g_get_monotonic_time() + (gint64)wait_ms * 1000;
         for (i = 0; i < args->pids->len; i++) {
                 if (!all[i].answer)

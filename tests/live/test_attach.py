@@ -144,6 +144,20 @@ def test_suspended(tap, feed, command, directory):
         feed.rows('detach', program.pid)
 
 
+def test_starting(tap, feed, command, directory):
+    """A program that has not opened its port when it is attached."""
+    program = attached.Busy(command, directory / 'starting')
+    with program.running(is_ready=lambda: True):
+        done = feed.clrsym('attach', program.pid)
+        tap.check(done.returncode == 0 and done.stdout.startswith(f'{program.pid}: attached'), 'attached while it starts',
+                  done.stdout, done.stderr)
+        live.wait_for('the program', lambda: 'CODE ' in program.text(), program.process)
+        run_for(1)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'from its start on')
+        feed.rows('detach', program.pid)
+
+
 def holder_of(pid):
     """(pid of the holder, pid of its worker) for the process PID."""
     directory = pathlib.Path(os.environ['CLRSYM_HOLDER'])
@@ -305,7 +319,7 @@ def test_oldest(tap, feed, command, directory):
         feed.rows('detach', program.pid)
 
 
-PARTS = (test_one, test_detached, test_suspended, test_deaths, test_many, test_namespaces)
+PARTS = (test_one, test_detached, test_suspended, test_starting, test_deaths, test_many, test_namespaces)
 
 
 def test(tap, programs, directory, _):
