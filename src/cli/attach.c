@@ -16,8 +16,10 @@
 /* ms for the daemon to receive all events. The timer of a live session is about a second. */
 #define WAIT_MS 10000
 
-/* Until this age, in ns, a program may not have loaded its runtime, or opened its port. */
+/* Until this age, in ns, a program may not have loaded its runtime; with a runtime, its port may
+ * not be open. */
 #define STARTING_NS UINT64_C(3000000000)
+#define OPENING_NS  UINT64_C(10000000000)
 /* us between two requests for such a program. */
 #define STARTING_INTERVAL (50 * G_TIME_SPAN_MILLISECOND)
 
@@ -25,6 +27,7 @@
 typedef struct Attaching {
         pid_t pid;
         int fd;         /* receives the answer; -1: the request failed */
+        uint64_t asked; /* ns of CLOCK_MONOTONIC, of the last request */
         json_t *answer; /* owned or NULL */
         bool is_complete;
         bool has_failed; /* the failure was reported */
@@ -48,7 +51,7 @@ static const char *attaching_describe(const Attaching *attaching, bool is_again)
         const json_t *answer = attaching->answer;
 
         if (attaching_is_waiting(answer))
-                return "attached before its start: it is starting, or waits for a debugging tool";
+                return "attached before its start; it may wait for a debugging tool";
         if (!attaching_is_in_daemon(attaching))
                 return "held";
         if (json_is_true(json_object_get(answer, "new")))
@@ -161,38 +164,41 @@ static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidA
         const Request request = attach_manner_request(manner, attaching->pid);
         g_autoptr(GError) error = NULL;
 
+        attaching->asked = (uint64_t)clock_ns(CLOCK_MONOTONIC);
         attaching->fd = holder_client_ask(&request, true, &error);
         if (error)
                 attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
-/* True if the program may have a diagnostic port in a moment. */
+/* True if the program had just started when it was asked: it may have a diagnostic port now. */
 static bool attaching_is_early(const Attaching *attaching, const GError *error)
 {
         const uint64_t start = proc_start_time(attaching->pid);
+        uint64_t age_limit = 0;
 
-        return (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET) ||
-                g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT)) &&
-               start && start + STARTING_NS > (uint64_t)clock_ns(CLOCK_MONOTONIC);
+        if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET))
+                age_limit = STARTING_NS;
+        else if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT))
+                age_limit = OPENING_NS;
+        return start && start + age_limit > attaching->asked;
 }
 
+/* Asks again while the program starts. */
 static void attaching_take_answer(Attaching *attaching, const AttachManner *manner, PidArgs *args)
 {
         g_autoptr(GError) error = NULL;
 
-        while (attaching->fd >= 0 && !attaching->answer) {
+        while (attaching->fd >= 0) {
                 attaching->answer = holder_client_answer(attaching->fd, &error);
                 attaching->fd = -1;
-                if (!error)
-                        continue;
-                if (!attaching_is_early(attaching, error)) {
-                        attaching_fail(attaching, args, g_steal_pointer(&error));
-                        continue;
-                }
+                if (!attaching_is_early(attaching, error))
+                        break;
                 g_clear_error(&error);
                 g_usleep(STARTING_INTERVAL);
                 attaching_ask(attaching, manner, args);
         }
+        if (error)
+                attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
 static bool attach_all(const Options *options, PidArgs *args, GError **error)
