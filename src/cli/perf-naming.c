@@ -710,6 +710,7 @@ static bool naming_open(Naming *naming, GError **error)
                                          naming->kernel, &naming->finder);
         code_places_set_recorder(naming->places, naming->recorder);
         recording_take_header(naming->recording, &naming->file.data);
+        code_places_set_boot(naming->places, perf_clock_is_of_this_boot(naming->recording));
         naming->may_run = !naming->job->is_own && !naming->job->sink && !naming->is_collect &&
                           !naming_trace(naming) && perf_clock_is_of_this_boot(naming->recording);
         /* The code of methods needs a source of events. */

@@ -155,12 +155,20 @@ static void summary_print_no_code(const PerfSummary *summary, const Counts *coun
                               summary->input);
 }
 
+static const char *const FILE_REASONS[] = {
+        [FILE_GONE] = "the recorded file is gone, or cannot be read, or another one is there now",
+        [FILE_TWIN] = "several files were there during the recording, for example of containers, "
+                      "and the recorded one is gone, or cannot be read",
+        [FILE_CHANGED] = "the file was changed after the program had mapped it",
+};
+
 /* Prints why native code and kernel code can lack names. */
 static void summary_print_native(const PerfSummary *summary)
 {
         const int32_t costly = summary->places ? code_places_costly_process(summary->places) : 0;
         const char *name = costly ? address_spaces_name(summary->spaces, costly) : NULL;
-        const char *twin = summary->places ? code_places_twin(summary->places) : NULL;
+        const MappedFile *missing;
+        FileReason reason;
 
         if (costly)
                 message_print("clrsym",
@@ -169,11 +177,13 @@ static void summary_print_native(const PerfSummary *summary)
                               "a process",
                               name ? name : "a process", costly,
                               (int)(FILE_SYMBOLS_MAX_WORK >> 20));
-        if (twin)
-                message_print("clrsym",
-                              "native code of some processes has no names: several files were at "
-                              "%s, as in containers; perf record --buildid-mmap identifies each",
-                              twin);
+        /* Other recorders have names of their own. */
+        missing = summary->places && !summary->is_collect
+                          ? code_places_missing(summary->places, &reason)
+                          : NULL;
+        if (missing)
+                message_print("clrsym", "native code of %s has no names: %s", missing->path,
+                              FILE_REASONS[reason]);
         if (summary->kernel && kernel_symbols_reason(summary->kernel))
                 message_print("clrsym", "%skernel code has no names: %s",
                               summary->is_collect ? "other " : "",

@@ -64,7 +64,7 @@ static gboolean mapped_file_equal(gconstpointer one, gconstpointer other)
         const MappedFile *a = one, *b = other;
 
         return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
-               a->n_build_id == b->n_build_id &&
+               a->generation == b->generation && a->n_build_id == b->n_build_id &&
                memcmp(a->build_id, b->build_id, sizeof(a->build_id)) == 0 &&
                strcmp(a->path, b->path) == 0;
 }
@@ -118,6 +118,13 @@ static void spaces_add_begin(AddressSpaces *spaces, int32_t pid, int32_t parent,
         g_array_append_val(spaces_get(spaces, pid)->begins, begin);
 }
 
+/* True if two files of one path can be one file: perf's own records have no generation. */
+static bool mapped_file_may_be(const MappedFile *a, const MappedFile *b)
+{
+        return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
+               (!a->generation || !b->generation) && !a->n_build_id && !b->n_build_id;
+}
+
 /* NULL: too many files. */
 static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile *key)
 {
@@ -131,8 +138,10 @@ static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile
         file->number = spaces->by_number->len;
         g_hash_table_add(spaces->files, file);
         twin = g_hash_table_lookup(spaces->by_path, file->path);
-        if (twin)
+        if (twin && !mapped_file_may_be(file, twin))
                 twin->is_twin = file->is_twin = true;
+        else if (twin)
+                file->is_twin = twin->is_twin;
         else
                 g_hash_table_insert(spaces->by_path, file->path, file);
         g_ptr_array_add(spaces->by_number, file);
@@ -208,6 +217,7 @@ void address_spaces_add(AddressSpaces *spaces, const MappingRecord *mapping, uin
                           .major = mapping->major,
                           .minor = mapping->minor,
                           .inode = mapping->inode,
+                          .generation = mapping->generation,
                           .n_build_id = mapping->n_build_id};
 
         if (spaces->n_mappings == SPACE_MAX_MAPPINGS)

@@ -22,8 +22,10 @@
 /* A file, as the kernel identifies it. */
 typedef struct MappedFile {
         uint32_t major, minor;
-        uint64_t inode;     /* 0: no file, or not known */
-        uint8_t n_build_id; /* 0: device and inode identify the file; else they are 0 */
+        uint64_t inode;      /* 0: no file, or not known */
+        uint64_t generation; /* of the inode, for files that use it one after the other; 0: not
+                              * recorded */
+        uint8_t n_build_id;  /* 0: device and inode identify the file; else they are 0 */
         uint8_t build_id[20];
         int32_t pid;  /* a process that has mapped it */
         bool is_twin; /* other files were mapped at the same path */

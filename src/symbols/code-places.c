@@ -205,9 +205,14 @@ int32_t code_places_costly_process(const CodePlaces *places)
         return file_symbols_costly_process(places->files);
 }
 
-const char *code_places_twin(const CodePlaces *places)
+const MappedFile *code_places_missing(const CodePlaces *places, FileReason *ret_reason)
 {
-        return file_symbols_twin(places->files);
+        return file_symbols_missing(places->files, ret_reason);
+}
+
+void code_places_set_boot(CodePlaces *places, bool is_of_this_boot)
+{
+        file_symbols_set_boot(places->files, is_of_this_boot);
 }
 
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address)

@@ -21,6 +21,8 @@ CodePlaces *code_places_new(AddressSpaces *spaces, const PerfFeatures *features,
                             KernelSymbols *kernel, const DebugFinder *debug);
 /* SYMBOLS, borrowed, name jitted code instead of perf maps, and other code without a name. */
 void code_places_set_recorder(CodePlaces *places, RecorderSymbols *symbols);
+/* As file_symbols_set_boot(). */
+void code_places_set_boot(CodePlaces *places, bool is_of_this_boot);
 /* NULL is fine. */
 void code_places_free(CodePlaces *places);
 
@@ -29,7 +31,7 @@ bool code_places_find(CodePlaces *places, int32_t pid, uint64_t time, uint64_t a
                       bool is_user, CodePlace *ret);
 /* The process whose native code can lack names, because its files are too large; 0: none. */
 int32_t code_places_costly_process(const CodePlaces *places);
-/* The path of file_symbols_twin(); NULL: none. */
-const char *code_places_twin(const CodePlaces *places);
+/* As file_symbols_missing(). */
+const MappedFile *code_places_missing(const CodePlaces *places, FileReason *ret_reason);
 /* The file only; NULL: no mapping is known there. */
 const char *code_places_find_dso(CodePlaces *places, int32_t pid, uint64_t time, uint64_t address);

@@ -7,12 +7,14 @@
 #include "symbols/process-accounts.h"
 #include "symbols/symbol-table.h"
 #include "symbols/vdso.h"
+#include "util/clock.h"
 #include "util/elf-file.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* In perf's cache, below the home directory: a directory for the first byte of the build id, one
  * for the other bytes in it, with the file. */
@@ -23,7 +25,12 @@ typedef struct MappedSymbols {
         SymbolTable table;
         Elf64_Phdr *segments; /* owned */
         unsigned n_segments;
-        bool is_whole; /* of a debug file: a symbol without a size reaches to the next one */
+        bool is_whole;     /* of a debug file: a symbol without a size reaches to the next one */
+        uint64_t changed;  /* ns, time of day, of the file's last change; 0: its build id identifies
+                            * it */
+        FileReason reason; /* the file was not read; FILE_FOUND: it was */
+        unsigned n_missed; /* lookups of code that has no names, because the file was not read or
+                            * was changed */
 } MappedSymbols;
 
 struct FileSymbols {
@@ -32,7 +39,7 @@ struct FileSymbols {
         const DebugFinder *debug;
         GPtrArray *files; /* owned MappedSymbols by the number of the file; NULL: not read yet */
         GHashTable *accounts; /* owned, of process_accounts_new() */
-        const char *twin;     /* borrowed: path of a file that was not found; NULL: none */
+        bool is_of_this_boot; /* the recording: inodes identify files */
         size_t n_bytes;
 };
 
@@ -93,21 +100,27 @@ static bool symbol_account_pay(ProcessAccount *account, const ElfFile *elf)
         return false;
 }
 
-const char *file_symbols_twin(const FileSymbols *symbols)
+void file_symbols_set_boot(FileSymbols *symbols, bool is_of_this_boot)
 {
-        return symbols->twin;
+        symbols->is_of_this_boot = is_of_this_boot;
 }
 
-/* The build id in the recording for MAPPED. False: none. perf notes one for a path. */
-static bool symbols_build_id(const FileSymbols *symbols, const MappedFile *mapped, PerfBuildId *ret)
+const MappedFile *file_symbols_missing(const FileSymbols *symbols, FileReason *ret_reason)
 {
-        const PerfBuildId *noted = perf_features_build_id(symbols->features, mapped->path);
+        const MappedFile *most = NULL;
+        unsigned n = 0;
+        guint i;
 
-        *ret = (PerfBuildId){.n = mapped->n_build_id};
-        memcpy(ret->bytes, mapped->build_id, sizeof(ret->bytes));
-        if (!ret->n && noted && !mapped->is_twin)
-                *ret = *noted;
-        return ret->n > 0;
+        for (i = 0; i < symbols->files->len; i++) {
+                const MappedSymbols *file = symbols->files->pdata[i];
+
+                if (!file || file->n_missed <= n)
+                        continue;
+                n = file->n_missed;
+                *ret_reason = file->reason == FILE_FOUND ? FILE_CHANGED : file->reason;
+                most = address_spaces_file(symbols->spaces, i);
+        }
+        return most;
 }
 
 /* False: it has none. */
@@ -158,21 +171,69 @@ static int symbols_open_cached(const PerfBuildId *id)
         return symbols_open_path(0, path);
 }
 
-/* Opens the mapped file itself. */
-static bool symbols_open(const FileSymbols *symbols, const MappedFile *mapped, ElfFile *ret)
+/* The file with the build id ID at its path, in the root directory of its process or in ours. */
+static bool symbols_open_there(const MappedFile *mapped, const PerfBuildId *id, ElfFile *ret)
 {
-        PerfBuildId id;
+        return elf_file_open_id(ret, symbols_open_path(mapped->pid, mapped->path), id) ||
+               elf_file_open_id(ret, symbols_open_path(0, mapped->path), id);
+}
 
+/*
+ * perf notes one build id for a path, ID, when it ends. That is the id of another file if the
+ * mapped one was replaced meanwhile, or was in a container that has ended.
+ */
+static bool symbols_open_noted(const FileSymbols *symbols, const MappedFile *mapped,
+                               const PerfBuildId *id, ElfFile *ret)
+{
+        struct stat status;
+
+        if (!symbols_open_there(mapped, id, ret))
+                return elf_file_open_id(ret, symbols_open_cached(id), id);
+        /* The device is not compared: mapped_file_open() did so, and a mount can show another. */
+        if (!symbols->is_of_this_boot || !mapped->inode ||
+            (fstat(ret->fd, &status) == 0 && status.st_ino == mapped->inode))
+                return true;
+        elf_file_end(ret);
+        return false;
+}
+
+/*
+ * The last change of FD, in ns of the time of day. Every change of a file updates its ctime, but so
+ * does perf, which links files into its cache if it records build ids.
+ */
+static uint64_t symbols_change(const FileSymbols *symbols, int fd)
+{
+        const bool links = g_hash_table_size(symbols->features->build_ids) > 0;
+        const struct timespec *change;
+        struct stat status;
+
+        if (fstat(fd, &status) < 0)
+                return 0;
+        change = links ? &status.st_mtim : &status.st_ctim;
+        return (uint64_t)change->tv_sec * NS_PER_SECOND + (uint64_t)change->tv_nsec;
+}
+
+/* Opens the mapped file itself. RET_CHANGED: see MappedSymbols. */
+static bool symbols_open(const FileSymbols *symbols, const MappedFile *mapped, ElfFile *ret,
+                         uint64_t *ret_changed)
+{
+        const PerfBuildId *noted =
+                mapped->is_twin ? NULL : perf_features_build_id(symbols->features, mapped->path);
+        PerfBuildId own = {.n = mapped->n_build_id};
+
+        memcpy(own.bytes, mapped->build_id, sizeof(own.bytes));
         if (vdso_is(mapped->path))
-                return elf_file_open_id(ret, vdso_open(),
-                                        symbols_build_id(symbols, mapped, &id) ? &id : NULL);
+                return elf_file_open_id(ret, vdso_open(), own.n ? &own : noted);
         if (mapped->path[0] != '/')
                 return false;
-        if (!symbols_build_id(symbols, mapped, &id))
-                return elf_file_open_id(ret, mapped_file_open(mapped), NULL);
-        return elf_file_open_id(ret, symbols_open_path(mapped->pid, mapped->path), &id) ||
-               elf_file_open_id(ret, symbols_open_path(0, mapped->path), &id) ||
-               elf_file_open_id(ret, symbols_open_cached(&id), &id);
+        if (own.n)
+                return symbols_open_there(mapped, &own, ret) ||
+                       elf_file_open_id(ret, symbols_open_cached(&own), &own);
+        if (!elf_file_open_id(ret, mapped_file_open(mapped), noted))
+                return noted && symbols_open_noted(symbols, mapped, noted, ret);
+        if (!noted && symbols->is_of_this_boot)
+                *ret_changed = symbols_change(symbols, ret->fd);
+        return true;
 }
 
 /* ElfSymbolFn. */
@@ -221,14 +282,13 @@ static bool mapped_symbols_add_debug(MappedSymbols *file, const FileSymbols *sym
         return true;
 }
 
-static void mapped_symbols_read(MappedSymbols *file, FileSymbols *symbols, const MappedFile *mapped,
-                                ProcessAccount *account)
+static void mapped_symbols_read(MappedSymbols *file, const FileSymbols *symbols,
+                                const MappedFile *mapped, ProcessAccount *account)
 {
         ElfFile elf;
 
-        if (!symbols_open(symbols, mapped, &elf)) {
-                if (mapped->is_twin && !mapped->n_build_id)
-                        symbols->twin = mapped->path;
+        if (!symbols_open(symbols, mapped, &elf, &file->changed)) {
+                file->reason = mapped->is_twin && !mapped->n_build_id ? FILE_TWIN : FILE_GONE;
                 return;
         }
         if (symbol_account_pay(account, &elf)) {
@@ -267,13 +327,28 @@ static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
         return file;
 }
 
+/* The time of day of TIME of perf's clock; before the recording began, of its begin. */
+static uint64_t symbols_time_of_day(const FileSymbols *symbols, uint64_t time)
+{
+        const PerfFeatures *features = symbols->features;
+
+        return features->reference_tod +
+               (time > features->reference_clock ? time - features->reference_clock : 0);
+}
+
 const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping, uint64_t address,
                               uint64_t *ret_start)
 {
-        const MappedSymbols *file = symbols_of_file(symbols, mapping->file);
+        MappedSymbols *file = symbols_of_file(symbols, mapping->file);
         uint64_t value, start;
         const char *name;
 
+        if (file->reason != FILE_FOUND ||
+            file->changed > symbols_time_of_day(symbols, mapping->time)) {
+                file->n_missed +=
+                        mapped_file_is_native(address_spaces_file(symbols->spaces, mapping->file));
+                return NULL;
+        }
         if (!elf_segments_address(file->segments, file->n_segments, PF_X,
                                   address - mapping->begin + mapping->offset, &value))
                 return NULL;

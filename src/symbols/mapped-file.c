@@ -2,6 +2,17 @@
 #include "symbols/mapped-file.h"
 
 #include "perf/mapping-file.h"
+#include "perf/mapping-kind.h"
+
+#include <glib.h>
+
+bool mapped_file_is_native(const MappedFile *mapped)
+{
+        return (mapped->inode || mapped->n_build_id) && mapped->path[0] == '/' &&
+               !g_str_has_prefix(mapped->path, "/memfd:") &&
+               !g_str_has_prefix(mapped->path, "/dev/") &&
+               mapping_kind_of_dso(mapped->path) != MAPPING_IMAGE;
+}
 
 int mapped_file_open(const MappedFile *mapped)
 {
@@ -10,6 +21,8 @@ int mapped_file_open(const MappedFile *mapped)
                                  .major = mapped->major,
                                  .minor = mapped->minor,
                                  .inode = mapped->inode,
+                                 .has_generation = mapped->generation != 0,
+                                 .generation = mapped->generation,
                                  .path = mapped->path};
         MappingSource source;
         struct stat status;

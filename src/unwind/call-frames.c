@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/call-frames.h"
 
-#include "perf/mapping-kind.h"
 #include "symbols/mapped-file.h"
 #include "symbols/process-accounts.h"
 #include "unwind/frame-code.h"
@@ -126,16 +125,6 @@ static bool mapped_file_is(const MappedFile *mapped, const ElfFile *file)
 {
         return !mapped->n_build_id ||
                elf_file_has_build_id(file, mapped->build_id, mapped->n_build_id);
-}
-
-/* True for native code of a file that can exist. Code that .NET compiles is in memory or in an
- * assembly. */
-static bool mapped_file_is_native(const MappedFile *mapped)
-{
-        return (mapped->inode || mapped->n_build_id) && mapped->path[0] == '/' &&
-               !g_str_has_prefix(mapped->path, "/memfd:") &&
-               !g_str_has_prefix(mapped->path, "/dev/") &&
-               mapping_kind_of_dso(mapped->path) != MAPPING_IMAGE;
 }
 
 /* Sets the state, and what belongs to it. */

@@ -2,6 +2,7 @@
 """`clrsym perf` and native code without symbols of its own: debug files in directories, in the caches of debuggers
 and debuginfod; and how to get the runtime's debug files. perf's names of the unstripped program are the truth."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -131,6 +132,7 @@ def run(tap, programs, directory, _):
                   'another build, and a truncated file: none', text[:500])
     test_debug_frame(tap, programs, directory)
     test_twins(tap, programs, directory)
+    test_replaced(tap, programs, directory)
 
 
 # Code without frame pointers, called by the other file.
@@ -194,12 +196,8 @@ sleep 1
 '''
 
 
-def test_twins(tap, programs, directory):
-    """Two files at one path, like the libc of two containers; perf records one build id for the path."""
-    if os.geteuid():
-        tap.skip('two files at one path', 'not root')
-        return
-    place = directory / 'twins'
+def build_twins(place):
+    """PLACE/libtwin.so and other.so; the programs `first` and `second`."""
     place.mkdir()
     compiler = ['gcc', '-O1', '-fno-omit-frame-pointer', '-Wl,--build-id', '-x', 'c', '-']
     for name, function, padding in ('libtwin', 'first', ''), ('other', 'second', PADDING):
@@ -207,27 +205,66 @@ def test_twins(tap, programs, directory):
                        text=True, check=True)
         subprocess.run([*compiler, '-o', place / function, f'-L{place}', '-l:libtwin.so', f'-Wl,-rpath,{place}'], input=SPINNER,
                        text=True, check=True)
+
+
+@contextlib.contextmanager
+def recording_of(programs, place, script, *options):
+    """Records SCRIPT, which prints the pids of programs that run on. Yields a function with the functions of the libraries,
+    each with its program; and what clrsym said."""
     environment = {**perftool.environment(programs), 'HOME': str(place)}
-    done = subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-g', '-F', '499', '-o', 'data', 'sh', '-c', TWINS],
-                          cwd=place, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-g', '-F', '499', *options, '-o', 'data', 'sh', '-c',
+                           script], cwd=place, env=environment, stdout=subprocess.PIPE, text=True, check=True)
 
     def named():
-        """The functions of the libraries, each with its program; what clrsym said."""
         report = perftool.clrsym_perf(programs, '-i', place / 'data', '-o', place / 'twins.folded', env=environment)
         stacks = perftool.folded((place / 'twins.folded').read_text(encoding='utf-8'))
         return {(stack[0], name) for stack in stacks for name in stack if name.startswith(('spin_in', 'padding'))}, report.stderr
 
-    note = f'several files were at {place}/libtwin.so'
     try:
-        names, text = named()
+        yield named
     finally:
         for pid in done.stdout.split():
             os.kill(int(pid), signal.SIGKILL)
-    tap.check(names == {('first', 'spin_in_first'), ('second', 'spin_in_second')} and note not in text,
-              'two files at one path: each program has the names of its file', names, text)
+
+
+def test_twins(tap, programs, directory):
+    """Two files at one path, like the libc of two containers; perf records one build id for the path."""
+    if os.geteuid():
+        tap.skip('two files at one path', 'not root')
+        return
+    place = directory / 'twins'
+    build_twins(place)
+    note = f'native code of {place}/libtwin.so has no names: several files'
+    with recording_of(programs, place, TWINS) as named:
+        names, text = named()
+        tap.check(names == {('first', 'spin_in_first'), ('second', 'spin_in_second')} and note not in text,
+                  'two files at one path: each program has the names of its file', names, text)
     names, text = named()
     tap.check(names == {('first', 'spin_in_first')} and note in text,
               'after the end of the second program, its file is not found, and it gets no names of the other', names, text)
+
+
+# Name -> how the library is replaced while the first program runs, and the reason for having no names.
+REPLACED = {
+    'by another file': ('mv other.so libtwin.so', 'the recorded file is gone'),
+    'in place': ('kill -STOP $!; cat other.so >libtwin.so', 'the file was changed'),
+}
+
+
+def test_replaced(tap, programs, directory):
+    """A library is replaced while its program runs. perf reads the build id of its path when the recording ends."""
+    for name, (command, reason) in REPLACED.items():
+        for option in '-q', '-B':
+            place = directory / f'replaced{name.replace(" ", "-")}{option}'
+            build_twins(place)
+            # Without a build id, only the time of its last change shows a change in place.
+            if name == 'in place':
+                for library in 'libtwin.so', 'other.so':
+                    subprocess.run(['objcopy', '--remove-section', '.note.gnu.build-id', place / library], check=True)
+            with recording_of(programs, place, f'./first >/dev/null & echo $!; sleep 1; {command}', option) as named:
+                names, text = named()
+            tap.check(not names and f'native code of {place}/libtwin.so has no names: {reason}' in text,
+                      f'a library is replaced {name}, {option}: no names of the new one', names, text)
 
 
 if __name__ == '__main__':
