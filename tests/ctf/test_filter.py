@@ -337,11 +337,11 @@ def check_example(tap, programs, directory, snapshot, samples, answers):
 
 def check_restart(tap, programs, daemon, path, trace, lines):
     """The daemon ends and starts again while a graph runs. babeltrace2 cannot go on while nobody reads its output."""
-    options = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=programs.environment)
     command = ['babeltrace2', f'--plugin-path={programs.plugin_dir}', trace, *names(socket=str(daemon.query), wait=0)]
-    with daemon:
+    errors = daemon.directory / 'errors'
+    with daemon, open(errors, 'w', encoding='utf-8') as stderr:
         programs.feed(path, daemon.ingest)
-        process = subprocess.Popen(command, **options)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=programs.environment)
         got = [process.stdout.readline() for _ in range(len(lines) // 15)]
     got += [process.stdout.readline() for _ in range(len(lines) // 2)]
     # The filter must not ask the new daemon before it has all events: the new one gets the socket's name then.
@@ -349,13 +349,15 @@ def check_restart(tap, programs, daemon, path, trace, lines):
         programs.feed(path, new.ingest)
         os.rename(new.query, daemon.query)
         time.sleep(RETRY + 1)
-        rest, errors = process.communicate(timeout=recorded.TIMEOUT)
-    got = [line.rstrip('\n') for line in got] + rest.splitlines()
-    wrong = [(name, want) for line, before in zip(got, lines) for name, want in zip(NAME.findall(line), NAME.findall(before))
-             if name not in (want, ('', '[no answer]', ''))]
+        # Not communicate(), which loses the text that readline() has read ahead.
+        got += process.stdout
+        process.wait(recorded.TIMEOUT)
+    got = [line.rstrip('\n') for line in got]
+    wrong = [(i, name, want) for i, (line, before) in enumerate(zip(got, lines))
+             for name, want in zip(NAME.findall(line), NAME.findall(before)) if name not in (want, ('', '[no answer]', ''))]
     tap.check(process.returncode == 0 and len(got) == len(lines) and not wrong,
-              'a daemon that starts again: each name is right, or [no answer]', process.returncode, len(got), wrong[:5],
-              errors[-500:])
+              'a daemon that starts again: each name is right, or [no answer]', process.returncode,
+              f'{len(got)} of {len(lines)} events', wrong[:5], errors.read_text(encoding='utf-8')[-500:])
     is_missing = ['[no answer]' in line for line in got]
     first, last = is_missing.index(True), len(got) - 1 - is_missing[::-1].index(True)
     tap.check(all(any(func for line in part for _, func, _ in NAME.findall(line)) for part in (got[:first], got[last + 1:])),
