@@ -31,6 +31,13 @@ const char *attach_error_name(AttachError code)
         return (unsigned)code < _ATTACH_ERROR_MAX ? NAMES[code] : NAMES[ATTACH_ERROR_FAILED];
 }
 
+bool attach_error_is_early(const GError *error)
+{
+        return g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT) ||
+               g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED) ||
+               g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN);
+}
+
 AttachError attach_error_from_name(const char *name)
 {
         unsigned i;

@@ -6,6 +6,7 @@
  */
 
 #include <glib.h>
+#include <stdbool.h>
 
 typedef enum AttachError {
         ATTACH_ERROR_FAILED,
@@ -32,3 +33,7 @@ GQuark attach_error_quark(void);
 /* "no-process": the kind of an error in JSON. Static. */
 const char *attach_error_name(AttachError code);
 AttachError attach_error_from_name(const char *name);
+
+/* True for an error that a runtime can give in its first moments, before it has opened its port or
+ * accepts a session. ERROR may be NULL. */
+bool attach_error_is_early(const GError *error);

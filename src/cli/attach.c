@@ -178,7 +178,7 @@ static bool attaching_is_early(const Attaching *attaching, const GError *error)
 
         if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET))
                 age_limit = STARTING_NS;
-        else if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT))
+        else if (attach_error_is_early(error))
                 age_limit = OPENING_NS;
         return start && start + age_limit > attaching->asked;
 }

@@ -46,14 +46,6 @@ struct Subjects {
         bool has_begun;
 };
 
-/* A runtime that has just started can open its port, or accept a session, in a moment. */
-static const AttachError TOO_EARLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_REFUSED,
-                                        ATTACH_ERROR_BROKEN};
-
-/* Such a process is sampled without its runtime, and native code has names. */
-static const AttachError NATIVE_ONLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_PORT_OFF,
-                                          ATTACH_ERROR_TOO_OLD};
-
 Subjects *subjects_new(const SubjectsSettings *settings)
 {
         Subjects *subjects = g_new0(Subjects, 1);
@@ -103,14 +95,12 @@ static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachL
                        .fd = holder_client_ask_in(subjects->settings.holder, &request, error)};
 }
 
-static bool refusal_is_among(const GError *refusal, const AttachError *codes, size_t n)
+/* Such a process is sampled without its runtime, and native code has names. */
+static bool refusal_leaves_native(const GError *refusal)
 {
-        size_t i;
-
-        for (i = 0; i < n; i++)
-                if (g_error_matches(refusal, ATTACH_ERROR, (int)codes[i]))
-                        return true;
-        return false;
+        return g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_NO_PORT) ||
+               g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_PORT_OFF) ||
+               g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_TOO_OLD);
 }
 
 static bool subjects_has_ended(const GError *refusal)
@@ -127,8 +117,7 @@ static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal
 
         if (subjects_has_ended(refusal))
                 return;
-        if (refusal_is_among(refusal, TOO_EARLY, G_N_ELEMENTS(TOO_EARLY)) &&
-            search_retry(subjects->search, pid)) {
+        if (attach_error_is_early(refusal) && search_retry(subjects->search, pid)) {
                 const bool is_first = !g_hash_table_contains(subjects->refusals, key);
 
                 subjects->next_search =
@@ -203,8 +192,7 @@ static void subjects_append_fds(const Subjects *subjects, GArray *fds)
 /* A process that the user has named is not attached. REFUSAL is taken over. */
 static void subjects_refuse_named(Subjects *subjects, GError *refusal)
 {
-        if (subjects->settings.is_perf_used &&
-            refusal_is_among(refusal, NATIVE_ONLY, G_N_ELEMENTS(NATIVE_ONLY))) {
+        if (subjects->settings.is_perf_used && refusal_leaves_native(refusal)) {
                 g_prefix_error(&refusal, "not attached, so that jitted code has no names: ");
                 subjects->settings.note(refusal->message, subjects->settings.data);
                 subjects->n_recorded++;
