@@ -42,11 +42,11 @@ static char *date_text(uint64_t ns)
 static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_time)
 {
         g_autofree char *text = g_strdup_printf("@%" G_GUINT64_FORMAT ".%09u",
-                                                (guint64)(recording->reference_tod / NS + LATER_S),
-                                                (unsigned)(recording->reference_tod % NS));
+                                                (guint64)(recording->reference.tod / NS + LATER_S),
+                                                (unsigned)(recording->reference.tod % NS));
         uint64_t later;
 
-        if (!recording->has_reference || clrsym_time(handle, text, &later) < 0)
+        if (!recording->reference.is_known || clrsym_time(handle, text, &later) < 0)
                 return false;
         *ret_time = (int64_t)later - LATER_S * NS;
         return true;
@@ -56,9 +56,9 @@ static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_
 static bool check_boot(const Recording *recording, int64_t in_trace, const char *input,
                        bool is_forced, GPtrArray *notes, GError **error)
 {
-        int64_t apart = in_trace - (int64_t)recording->reference_clock;
-        g_autofree char *date = date_text(recording->reference_tod);
-        g_autofree char *here = seconds_text((int64_t)recording->reference_clock);
+        int64_t apart = in_trace - (int64_t)recording->reference.clock;
+        g_autofree char *date = date_text(recording->reference.tod);
+        g_autofree char *here = seconds_text((int64_t)recording->reference.clock);
         g_autofree char *there = seconds_text(in_trace);
         g_autofree char *text = NULL;
 
@@ -104,7 +104,7 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
         }
         ret_clock->slack = OWN_SLACK_NS;
         if (recording->clock_id != RECORDING_OWN_CLOCK && is_comparable) {
-                ret_clock->offset = in_trace - (int64_t)recording->reference_clock;
+                ret_clock->offset = in_trace - (int64_t)recording->reference.clock;
                 ret_clock->slack = OTHER_SLACK_NS;
         }
         g_ptr_array_add(
@@ -128,9 +128,9 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
 bool perf_clock_is_of_this_boot(const Recording *recording)
 {
         int64_t tod = clock_ns(CLOCK_REALTIME);
-        int64_t begin = (int64_t)(recording->reference_tod - recording->reference_clock);
+        int64_t begin = perf_reference_zero(&recording->reference);
 
-        return recording->has_reference && recording->clock_id == CLOCK_MONOTONIC &&
+        return recording->reference.is_known && recording->clock_id == CLOCK_MONOTONIC &&
                begin >= tod - clock_ns(CLOCK_BOOTTIME) - MAX_PART_NS &&
                begin <= tod - clock_ns(CLOCK_MONOTONIC) + MAX_PART_NS;
 }

@@ -502,9 +502,7 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                 .markers = markers,
                 .title = job->title ? job->title : name,
                 .event = naming->event,
-                .clock_offset = recording->has_reference ? (int64_t)(recording->reference_tod -
-                                                                     recording->reference_clock)
-                                                         : 0,
+                .clock_offset = perf_reference_zero(&recording->reference),
                 .is_annotated = options_has(naming->options, OPTION_ANNOTATE),
         };
         bool ok = perf_outputs_write(job, profile, &options, error);
@@ -699,6 +697,7 @@ static bool naming_open_file(Naming *naming, GError **error)
 static bool naming_open(Naming *naming, GError **error)
 {
         const bool is_forced = options_has(naming->options, OPTION_FORCE);
+        bool is_of_this_boot;
 
         if (!perf_input_check(naming->input, is_forced, error) || !naming_open_file(naming, error))
                 return false;
@@ -710,9 +709,12 @@ static bool naming_open(Naming *naming, GError **error)
                                          naming->kernel, &naming->finder);
         code_places_set_recorder(naming->places, naming->recorder);
         recording_take_header(naming->recording, &naming->file.data);
-        code_places_set_boot(naming->places, perf_clock_is_of_this_boot(naming->recording));
+        is_of_this_boot = perf_clock_is_of_this_boot(naming->recording);
+        code_places_set_boot(naming->places, is_of_this_boot);
+        /* Contents identify the files of collect-linux. */
+        naming->has_images = naming->is_collect || is_of_this_boot;
         naming->may_run = !naming->job->is_own && !naming->job->sink && !naming->is_collect &&
-                          !naming_trace(naming) && perf_clock_is_of_this_boot(naming->recording);
+                          !naming_trace(naming) && is_of_this_boot;
         /* The code of methods needs a source of events. */
         return !(naming->job->memory || naming->may_run) || open_handle(naming, error);
 }
@@ -727,8 +729,6 @@ static bool naming_run(Naming *naming, GError **error)
                 perf_stacks_note_kind(naming->recording->stacks, naming->input, naming->notes);
         if (!naming_find_processes(naming, error))
                 return false;
-        /* Contents identify the files of collect-linux. */
-        naming->has_images = naming->is_collect || perf_clock_is_of_this_boot(naming->recording);
         if (naming->job->activity)
                 naming->job->activity->clock_offset = naming->clock.offset;
         print_notes(naming);

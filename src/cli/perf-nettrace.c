@@ -256,9 +256,7 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
         files_add_maps(path, maps);
         header = ok && pass.reader ? nettrace_reader_header(pass.reader) : NULL;
         if (header) {
-                recording->has_reference = true;
-                recording->reference_clock = header->begin;
-                recording->reference_tod = header->begin + (uint64_t)header->clock_offset;
+                recording->reference = perf_reference_new(header->begin, header->clock_offset);
                 recording->n_lost = pass.n_lost;
         }
         pass_deinit(&pass);

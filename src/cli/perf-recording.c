@@ -116,14 +116,10 @@ static void recording_take_clock(Recording *recording, const struct perf_event_a
 
 void recording_take_header(Recording *recording, const PerfData *data)
 {
-        const PerfFeatures *features = &data->features;
-
         /* perf has one clock for all events. */
         if (data->attrs->len)
                 recording_take_clock(recording, &g_array_index(data->attrs, PerfAttr, 0).attr);
-        recording->has_reference = features->has_reference;
-        recording->reference_tod = features->reference_tod;
-        recording->reference_clock = features->reference_clock;
+        recording->reference = data->features.reference;
 }
 
 static void recording_add_binary(Recording *recording, const Mapping *mapping)
@@ -340,12 +336,9 @@ void recording_write_mappings(const Recording *recording, FILE *file)
 
         for (i = 0; i < recording->mappings->len; i++) {
                 Mapping mapping = g_array_index(recording->mappings, Mapping, i);
-                uint64_t later = mapping.time > recording->reference_clock
-                                         ? mapping.time - recording->reference_clock
-                                         : 0;
 
                 /* The file was not changed later than that before the recording began, either. */
-                mapping.since = recording->reference_tod + later;
+                mapping.since = perf_reference_time_of_day(&recording->reference, mapping.time);
                 mapping.since -= MIN(mapping.since, CHANGE_SLACK_NS);
                 mapping_write(&mapping, file);
         }

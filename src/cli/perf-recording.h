@@ -50,9 +50,7 @@ typedef struct Recording {
         const char *clock_name; /* static; NULL: not known */
         const char *stacks;     /* static: "frames", "copies", "dwarf" (copies without registers),
                                    "lbr", "none" */
-        /* One moment in ns, by the time of day and by perf's clock. */
-        bool has_reference;
-        uint64_t reference_tod, reference_clock;
+        PerfReference reference;
         uint64_t n_lost;
         GPtrArray *events;      /* RecordingEvent */
         GPtrArray *processes;   /* RecordingProcess */

@@ -247,8 +247,7 @@ static void collect_take(void *data, const NettraceUniversal *event)
 
                 collect->begin = header->begin;
                 collect->sample_ns = header->sample_ns;
-                collect->writer.reference_clock = header->begin;
-                collect->writer.reference_tod = header->begin + (uint64_t)header->clock_offset;
+                collect->writer.reference = perf_reference_new(header->begin, header->clock_offset);
         }
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
                 if (!strcmp(ROWS[i].name, name))

@@ -200,8 +200,8 @@ static void writer_put_moment(PerfWriter *writer, const Moment *moment)
         guint i;
 
         writer->machine = moment->machine->name;
-        writer->reference_tod = moment->time_of_day;
-        writer->reference_clock = moment->time;
+        writer->reference =
+                perf_reference_new(moment->time, (int64_t)(moment->time_of_day - moment->time));
         for (i = 0; i < moment->mappings->len; i++)
                 writer_put_mapping(writer, moment,
                                    &g_array_index(moment->mappings, MomentMapping, i));

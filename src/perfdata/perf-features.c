@@ -13,6 +13,21 @@ static void event_name_clear(gpointer data)
         g_free(((PerfEventName *)data)->name);
 }
 
+PerfReference perf_reference_new(uint64_t clock, int64_t zero)
+{
+        return (PerfReference){.is_known = true, .tod = clock + (uint64_t)zero, .clock = clock};
+}
+
+uint64_t perf_reference_time_of_day(const PerfReference *reference, uint64_t time)
+{
+        return reference->tod + (time > reference->clock ? time - reference->clock : 0);
+}
+
+int64_t perf_reference_zero(const PerfReference *reference)
+{
+        return (int64_t)(reference->tod - reference->clock);
+}
+
 void perf_features_init(PerfFeatures *features)
 {
         *features = (PerfFeatures){
@@ -127,9 +142,7 @@ static void features_take_clock(PerfFeatures *features, ByteCursor *cursor)
         clock = byte_cursor_u64(cursor);
         if (cursor->has_failed || tod > G_MAXINT64 || clock > G_MAXINT64)
                 return;
-        features->has_reference = true;
-        features->reference_tod = tod;
-        features->reference_clock = clock;
+        features->reference = (PerfReference){.is_known = true, .tod = tod, .clock = clock};
 }
 
 void perf_features_take(PerfFeatures *features, unsigned number, const uint8_t *bytes, size_t n)

@@ -38,14 +38,25 @@ typedef struct PerfEventName {
         char *name;  /* owned */
 } PerfEventName;
 
+/* One moment by the time of day and by perf's clock, in ns since their zero points. */
+typedef struct PerfReference {
+        bool is_known; /* false: both are 0 */
+        uint64_t tod, clock;
+} PerfReference;
+
 typedef struct PerfFeatures {
-        /* The same moment by the time of day and by perf's clock, in ns. */
-        bool has_reference;
-        uint64_t reference_tod, reference_clock;
+        PerfReference reference;
         GHashTable *build_ids; /* owned: path -> PerfBuildId, both owned; the files with samples */
         GArray *names;         /* owned, of PerfEventName */
         char *machine;         /* owned: machine of uname(2); NULL: not recorded */
 } PerfFeatures;
+
+/* ZERO: the time of day, in ns, when the clock showed 0. */
+PerfReference perf_reference_new(uint64_t clock, int64_t zero);
+/* The time of day, in ns, of TIME of perf's clock; at least that of the reference. */
+uint64_t perf_reference_time_of_day(const PerfReference *reference, uint64_t time);
+/* The time of day, in ns, when perf's clock showed 0. */
+int64_t perf_reference_zero(const PerfReference *reference);
 
 void perf_features_init(PerfFeatures *features);
 void perf_features_deinit(PerfFeatures *features);

@@ -271,8 +271,8 @@ static void feature_put_clock(const PerfWriter *writer, GByteArray *feature)
 {
         record_put_u32(feature, 1); /* version */
         record_put_u32(feature, (uint32_t)writer->events[0].attr.clockid);
-        record_put_u64(feature, writer->reference_tod);
-        record_put_u64(feature, writer->reference_clock);
+        record_put_u64(feature, writer->reference.tod);
+        record_put_u64(feature, writer->reference.clock);
 }
 
 bool perf_writer_finish(PerfWriter *writer)

@@ -37,8 +37,7 @@ typedef struct PerfWriter {
         GByteArray *record;  /* owned: the current record */
         GByteArray *chain;   /* owned: the chain of the current sample */
         const char *machine; /* borrowed: machine of uname(2); NULL: not recorded */
-        uint64_t reference_tod,
-                reference_clock; /* one moment, ns, by the time of day and by the clock */
+        PerfReference reference;
         bool has_failed;
 } PerfWriter;
 

@@ -327,15 +327,6 @@ static MappedSymbols *symbols_of_file(FileSymbols *symbols, uint32_t number)
         return file;
 }
 
-/* The time of day of TIME of perf's clock; before the recording began, of its begin. */
-static uint64_t symbols_time_of_day(const FileSymbols *symbols, uint64_t time)
-{
-        const PerfFeatures *features = symbols->features;
-
-        return features->reference_tod +
-               (time > features->reference_clock ? time - features->reference_clock : 0);
-}
-
 const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping, uint64_t address,
                               uint64_t *ret_start)
 {
@@ -344,7 +335,8 @@ const char *file_symbols_find(FileSymbols *symbols, const SpaceMapping *mapping,
         const char *name;
 
         if (file->reason != FILE_FOUND ||
-            file->changed > symbols_time_of_day(symbols, mapping->time)) {
+            file->changed >
+                    perf_reference_time_of_day(&symbols->features->reference, mapping->time)) {
                 file->n_missed +=
                         mapped_file_is_native(address_spaces_file(symbols->spaces, mapping->file));
                 return NULL;

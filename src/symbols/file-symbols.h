@@ -27,6 +27,14 @@
 
 typedef struct FileSymbols FileSymbols;
 
+/* Why code of a file has no names. */
+typedef enum FileReason {
+        FILE_FOUND,   /* the file was read; or it costs too much */
+        FILE_GONE,    /* no file is the mapped one, or it cannot be read */
+        FILE_TWIN,    /* the same; and other files were mapped at its path */
+        FILE_CHANGED, /* the file was changed after it was mapped */
+} FileReason;
+
 /* All are borrowed. */
 FileSymbols *file_symbols_new(const AddressSpaces *spaces, const PerfFeatures *features,
                               const DebugFinder *debug);
@@ -39,14 +47,6 @@ void file_symbols_set_boot(FileSymbols *symbols, bool is_of_this_boot);
 
 /* The process for which most files were not read because of their cost; 0: none. */
 int32_t file_symbols_costly_process(const FileSymbols *symbols);
-/* Why code of a file has no names. */
-typedef enum FileReason {
-        FILE_FOUND,   /* the file was read; or it costs too much */
-        FILE_GONE,    /* no file is the mapped one, or it cannot be read */
-        FILE_TWIN,    /* the same; and other files were mapped at its path */
-        FILE_CHANGED, /* the file was changed after it was mapped */
-} FileReason;
-
 /* The file of which most code has no names; NULL: none. */
 const MappedFile *file_symbols_missing(const FileSymbols *symbols, FileReason *ret_reason);
 

@@ -80,8 +80,8 @@ static char *read_records(int fd, AddressSpaces *spaces)
         PerfData data;
 
         ck_assert(perf_data_open(&data, path, NULL));
-        ck_assert(data.features.has_reference);
-        ck_assert_uint_eq(data.features.reference_clock, 1000);
+        ck_assert(data.features.reference.is_known);
+        ck_assert_uint_eq(data.features.reference.clock, 1000);
         for (;;) {
                 PerfSample sample;
 

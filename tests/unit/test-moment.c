@@ -116,9 +116,9 @@ START_TEST(test_round)
         ck_assert(perf_data_open(&data, path, NULL));
         ck_assert(!data.is_cut);
         ck_assert_str_eq(data.features.machine, MACHINES[_i]);
-        ck_assert(data.features.has_reference);
-        ck_assert_uint_eq(data.features.reference_clock, TIME);
-        ck_assert_uint_eq(data.features.reference_tod, 2 * TIME);
+        ck_assert(data.features.reference.is_known);
+        ck_assert_uint_eq(data.features.reference.clock, TIME);
+        ck_assert_uint_eq(data.features.reference.tod, 2 * TIME);
         for (;;) {
                 ck_assert(perf_data_next(&data, &record, NULL));
                 if (!record)

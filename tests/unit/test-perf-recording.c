@@ -110,10 +110,9 @@ START_TEST(takes_records)
         enum { EXECUTABLE = PROT_READ | PROT_EXEC };
         const uint64_t tod = UINT64_C(1795228331045265000), clock = UINT64_C(741190938127);
         g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(PerfAttr));
-        const PerfData data = {.attrs = events,
-                               .features = {.has_reference = true,
-                                            .reference_tod = tod,
-                                            .reference_clock = clock}};
+        const PerfData data = {
+                .attrs = events,
+                .features = {.reference = {.is_known = true, .tod = tod, .clock = clock}}};
         g_autoptr(Recording) recording = recording_new();
         const RecordingProcess *process;
         char *mappings = NULL;
@@ -158,7 +157,7 @@ START_TEST(takes_records)
         ck_assert_int_eq(recording->clock_id, CLOCK_MONOTONIC);
         ck_assert_str_eq(recording->clock_name, "monotonic");
         ck_assert_str_eq(recording->stacks, "frames");
-        ck_assert_uint_eq(recording->reference_tod, tod);
+        ck_assert_uint_eq(recording->reference.tod, tod);
         ck_assert_uint_eq(recording->n_lost, 42);
         ck_assert_uint_eq(recording->events->len, 1);
         ck_assert_uint_eq(((RecordingEvent *)recording->events->pdata[0])->n_samples, 5);
@@ -191,7 +190,7 @@ START_TEST(leaves_out_what_is_cut)
         ck_assert_uint_eq(g_hash_table_size(recording->pid_ns), 0);
         ck_assert_uint_eq(recording->n_lost, 0);
         ck_assert_int_eq(recording->clock_id, RECORDING_OWN_CLOCK);
-        ck_assert(!recording->has_reference);
+        ck_assert(!recording->reference.is_known);
 }
 END_TEST
 
