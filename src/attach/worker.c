@@ -13,8 +13,8 @@
 #include "util/libc-extras.h"
 #include "util/proc.h"
 
+#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -120,56 +120,6 @@ static void worker_take_stream(void *data, const uint8_t *bytes, size_t n)
 static void worker_take_listing(void *data, const uint8_t *bytes, size_t n)
 {
         eventpipe_feed_push_listing(((const Worker *)data)->feed, bytes, n);
-}
-
-typedef union WorkerControl {
-        struct cmsghdr header; /* for its alignment */
-        char bytes[CMSG_SPACE(sizeof(int))];
-} WorkerControl;
-
-/* If the other side closes the socket with unread packets, one read fails with ECONNRESET; the
- * packets that it sent before follow. */
-static bool packets_follow(int code)
-{
-        return code == EINTR || code == ECONNRESET;
-}
-
-ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
-{
-        WorkerControl control;
-        struct iovec part = {ret_report, sizeof(*ret_report)};
-        struct msghdr message = {.msg_iov = &part,
-                                 .msg_iovlen = 1,
-                                 .msg_control = control.bytes,
-                                 .msg_controllen = sizeof(control.bytes)};
-        const struct cmsghdr *header;
-        ssize_t n;
-
-        do
-                n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        while (n < 0 && packets_follow(errno));
-        header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-        *ret_stream = -1;
-        if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-                memcpy(ret_stream, CMSG_DATA(header), sizeof(*ret_stream));
-        return n;
-}
-
-/* Sends a report with a copy of STREAM; STREAM -1: without. */
-static ssize_t worker_report_send(int fd, const WorkerReport *report, int stream)
-{
-        WorkerControl control = {.header = {.cmsg_len = CMSG_LEN(sizeof(stream)),
-                                            .cmsg_level = SOL_SOCKET,
-                                            .cmsg_type = SCM_RIGHTS}};
-        struct iovec part = {(void *)report, sizeof(*report)};
-        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-        if (stream >= 0) {
-                message.msg_control = control.bytes;
-                message.msg_controllen = sizeof(control.bytes);
-                memcpy(CMSG_DATA(&control.header), &stream, sizeof(stream));
-        }
-        return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
 /* A session that must be read all the time: the holder watches its socket. */
@@ -280,7 +230,7 @@ static bool worker_take_orders(void *data)
         ssize_t n;
 
         while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 ||
-               (n < 0 && packets_follow(errno))) {
+               (n < 0 && worker_packets_follow(errno))) {
                 if (n > 0 && order == WORKER_QUIT)
                         worker->end = WORKER_MUST_QUIT;
                 else if (n > 0 && order == WORKER_PING)
