@@ -133,9 +133,13 @@ static bool process_is_replaced(const Tracker *tracker, const Process *process,
         return start > process->last && start <= record->time;
 }
 
-/* The settings of a runtime come microseconds before its start; no event comes before them. */
+/* The settings of a runtime come microseconds before its start. A holder's report, which has no
+ * path, can come at any time before it. No other event comes before. */
 static bool process_is_starting(const Process *process, const Record *record)
 {
+        if (process->runtime_version && !process->runtime_path && !process->is_from_start &&
+            !codemap_n_numbers(process->map))
+                return true;
         return process->has_tiering && process->last == process->begin &&
                record->time - process->begin < SAME_START;
 }

@@ -34,6 +34,14 @@ static const char *const SCRIPTS[] = {
         "? 0x1008 = ambiguous 2\n"
         "? 0x1000 = ok A assumed\n",
 
+        /* A holder reports a process long before its runtime starts. */
+        "1 DotNETRuntimeRundown:RuntimeInformationDCStart\n"
+        "5000000000 RuntimeInformationStart\n"
+        "5000000010 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 5000000020\n"
+        "? 0x1000 5 = not-yet A\n"
+        "? 0x1000 5000000015 = ok A\n",
+
         /* A load over a live body: its unload was lost. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
