@@ -41,7 +41,7 @@ typedef enum AttachmentState {
         ATTACHMENT_STARTING, /* a worker is opening its session */
         ATTACHMENT_BACKOFF,  /* no worker; the next one starts after a pause */
         ATTACHMENT_HELD,     /* the session is held; a rundown is pending, or has failed */
-        ATTACHMENT_WAITING,  /* held; the runtime is suspended at its start */
+        ATTACHMENT_WAITING,  /* held; the runtime is starting, or suspended at its start */
         ATTACHMENT_COMPLETE, /* held, after a complete rundown */
         ATTACHMENT_ENDED,    /* the target has ended; the worker exits soon */
         ATTACHMENT_DETACHING,

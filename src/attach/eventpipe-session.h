@@ -89,7 +89,7 @@ char *eventpipe_runtime_version(const Target *target, GError **error);
 /* A complete rundown: it reported all code that was alive between two times. */
 typedef struct EventPipeRundown {
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
-        bool is_empty;       /* the runtime was started suspended and has not begun */
+        bool is_empty;       /* the runtime is starting, or suspended at its start */
 } EventPipeRundown;
 
 /* Work during the wait for a rundown, and its time limit. */

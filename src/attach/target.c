@@ -215,6 +215,22 @@ bool target_is_ending(const Target *target)
         return target_ends_within(target, ENDING_MS);
 }
 
+bool target_has_started(const Target *target)
+{
+        const pid_t pid = target->info.host_pid;
+        g_autofree char *path = g_strdup_printf("/proc/%d/task", (int)pid);
+        g_autoptr(GDir) threads = g_dir_open(path, 0, NULL);
+        bool is_found = false;
+        const char *entry;
+
+        while (!is_found && threads && (entry = g_dir_read_name(threads))) {
+                g_autofree char *name = proc_thread_name(pid, (pid_t)strtol(entry, NULL, 10));
+
+                is_found = !g_strcmp0(name, ".NET Finalizer");
+        }
+        return is_found;
+}
+
 TargetProgram target_program_of_file(int fd)
 {
         TargetProgram program = TARGET_PROGRAM_OTHER;

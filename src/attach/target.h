@@ -45,6 +45,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Target, target_close)
 /* Its pid in its own pid namespace, and that namespace. */
 const ProcessKey *target_key(const Target *target);
 bool target_has_ended(const Target *target);
+/* True if its runtime has started far enough to begin sessions: it has the thread that it creates
+ * right after that (dotnet/runtime, src/coreclr/vm/ceemain.cpp). No managed code ran before. */
+bool target_has_started(const Target *target);
 /* Waits up to MS milliseconds for its exit. */
 bool target_ends_within(const Target *target, int ms);
 /* For a target that disconnected: waits up to a second for its exit, because a process closes its

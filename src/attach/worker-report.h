@@ -26,7 +26,7 @@ typedef struct WorkerReport {
         uint32_t error; /* AttachError */
         uint64_t session;
         bool is_persistent; /* the session outlives the worker */
-        bool is_empty;      /* RUNDOWN: the runtime is suspended at its start */
+        bool is_empty;      /* RUNDOWN: the runtime is starting, or suspended at its start */
         bool is_unlisted;   /* RUNDOWN: the rule of AttachList prevented it */
         uint32_t via;       /* AttachVia: LTTNG or EVENTPIPE */
         int32_t vpid;       /* pid of the target in its own pid namespace */

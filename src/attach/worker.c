@@ -34,6 +34,8 @@
  */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
+/* us between two looks whether the runtime has started. */
+#define LOOK_INTERVAL (100 * G_TIME_SPAN_MILLISECOND)
 /* us for the daemon to acknowledge a rundown; then the holder learns the reason of the delay. */
 #define FED_LIMIT (5 * G_TIME_SPAN_SECOND)
 /* us between two pings for different times. */
@@ -75,11 +77,15 @@ typedef struct Worker {
         AttachList list;     /* rule of that rundown */
         AttachList rule;     /* rule of rundowns without an order for this process */
 
+        bool is_early;    /* a report said that the session has not begun: see worker_has_begun() */
+        uint64_t early;   /* ns: time of that report */
+        gint64 next_look; /* LTTNG, if IS_EARLY: us, when to look whether the runtime has started */
+
         /* With EVENTPIPE; else NULL and unused. */
         EventPipeFeed *feed;    /* owned */
-        bool has_begun;         /* the session has begun: see worker_has_begun() */
-        bool is_early;          /* a report said that it has not begun */
-        uint64_t early;         /* ns: time of that report */
+        bool has_begun;         /* the session has begun: it has written bytes */
+        bool has_start;         /* its events have the start of the runtime */
+        bool has_code;          /* its events have code */
         TargetThreads *threads; /* owned */
         JitLog *jit_log;        /* owned; NULL: no log is wanted */
         CollectionSession collections;
@@ -277,19 +283,22 @@ static void worker_ping(Worker *worker)
  * A session that is stopped before stays in the list; the next session gets its memory, begins
  * twice, and is used after it was freed: the target crashes (.NET 10.0.12). So no other session is
  * opened beside the held one until that has begun, which its first bytes show. The runtime has
- * written them before it answers another question.
+ * written them before it answers another question. Without such bytes (LTTng), the first rundown
+ * tries: if the runtime is starting, that rundown is empty.
  */
 static bool worker_has_begun(Worker *worker)
 {
         struct pollfd fd = {.fd = worker->session.fd, .events = POLLIN};
 
-        if (!worker->feed || worker->has_begun || poll(&fd, 1, 0) > 0)
+        if (!worker->feed)
+                return !worker->is_early || target_has_started(&worker->target);
+        if (worker->has_begun || poll(&fd, 1, 0) > 0)
                 return true;
         g_free(eventpipe_runtime_version(&worker->target, /* error= */ NULL));
         return poll(&fd, 1, 0) > 0;
 }
 
-/* The session exists from the target's start, so no code needs listing. */
+/* IS_EARLY false: the session has existed since the target's start, so no code needs listing. */
 static void worker_report_early(Worker *worker, bool is_early)
 {
         WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
@@ -297,11 +306,32 @@ static void worker_report_early(Worker *worker, bool is_early)
         if (is_early)
                 worker->early = eventpipe_session_clock();
         worker->is_early = is_early;
+        worker->next_look = g_get_monotonic_time() + LOOK_INTERVAL;
         report.is_empty = is_early;
         report.begin = report.end = worker->early;
         worker_send(worker, &report);
         if (!is_early)
                 worker_await_fed(worker, worker->early);
+}
+
+/*
+ * The session was opened before the runtime began it. If it has the start of the runtime, it has
+ * all later code, too. Else a listing is due as soon as another session can be opened.
+ */
+static void worker_follow_start(Worker *worker)
+{
+        if (!worker->is_early)
+                return;
+        if (worker->feed) {
+                if (worker->has_start)
+                        worker_report_early(worker, false);
+                else if (worker->has_code)
+                        worker_want_rundown(worker, worker->rule);
+        } else if (g_get_monotonic_time() >= worker->next_look) {
+                worker->next_look = g_get_monotonic_time() + LOOK_INTERVAL;
+                if (target_has_started(&worker->target))
+                        worker_want_rundown(worker, worker->rule);
+        }
 }
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
@@ -370,6 +400,8 @@ static void worker_do_rundown(Worker *worker)
         report.begin = rundown.begin;
         report.end = rundown.end;
         report.is_empty = rundown.is_empty;
+        worker->is_early = rundown.is_empty && !worker->feed;
+        worker->next_look = g_get_monotonic_time() + LOOK_INTERVAL;
         worker_send(worker, &report);
         if (!may_list && worker->feed)
                 worker_want_horizon(worker, eventpipe_session_clock());
@@ -440,11 +472,18 @@ static void worker_open_collections(Worker *worker, const char *path)
                        (int)worker->target.info.host_pid, error->message);
 }
 
-static void worker_log_jit(void *data, const Record *record)
+static void worker_take_record(void *data, const Record *record)
 {
-        jit_log_take(data, record);
+        Worker *worker = data;
+
+        worker->has_start |= record->event->kind == EVENT_KIND_RUNTIME_START;
+        worker->has_code |= record->event->kind == EVENT_KIND_METHOD_LOAD ||
+                            record->event->kind == EVENT_KIND_MODULE_LOAD;
+        if (worker->jit_log)
+                jit_log_take(worker->jit_log, record);
 }
 
+/* SINCE: before the session was opened, in ns: the session has no earlier events. */
 static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t since)
 {
         const FeedTarget target = {.process = *target_key(&worker->target),
@@ -461,8 +500,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         eventpipe_feed_set_share(worker->feed, job->share);
         worker->threads = target_threads_new(&worker->target.info);
         worker->jit_log = jit_log_open(job->path, worker->threads);
-        if (worker->jit_log)
-                eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
+        eventpipe_feed_watch(worker->feed, worker_take_record, worker);
         worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
         worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
         command = proc_command(worker->target.info.host_pid);
@@ -484,9 +522,11 @@ static bool worker_awaits_orphan(Worker *worker)
 static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 {
         WorkerReport report;
+        uint64_t asked;
 
         if (!worker_choose_via(job, worker, error))
                 return false;
+        asked = eventpipe_session_clock();
         /* The session comes first: the target may be starting, and code compiled before it must be
          * listed. */
         if (!worker_open(worker, error))
@@ -496,7 +536,7 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         report = worker_report_new(worker, WORKER_HELD);
         report.time = eventpipe_session_clock();
         if (worker->via == ATTACH_VIA_EVENTPIPE)
-                worker_begin_feed(job, worker, report.time);
+                worker_begin_feed(job, worker, asked);
         worker_send(worker, &report);
         if (worker->via == ATTACH_VIA_EVENTPIPE)
                 worker_open_collections(worker, job->path);
@@ -526,6 +566,8 @@ static int worker_timeout(const Worker *worker)
         if (worker_wants_ping(worker))
                 next = MIN(next, worker->next_ping);
         next = MIN(next, worker_burst_end(worker));
+        if (worker->is_early && !worker->feed)
+                next = MIN(next, worker->next_look);
         return next == G_MAXINT64 ? -1 : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
 }
 
@@ -572,12 +614,11 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
         if (fds[5].revents && !eventpipe_session_drain(&worker->collections.session))
                 eventpipe_session_close(&worker->collections.session);
         collection_session_serve(&worker->collections, &worker->target);
-        if (worker->is_early && worker->has_begun)
-                worker_report_early(worker, false);
         if (worker->feed) {
                 eventpipe_feed_run(worker->feed);
                 worker_check_fed(worker);
         }
+        worker_follow_start(worker);
         if (worker->feed && eventpipe_feed_take_forgotten(worker->feed))
                 worker_want_rundown(worker, worker->rule);
         if (g_get_monotonic_time() >= worker_burst_end(worker))

@@ -170,33 +170,39 @@ static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidA
                 attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
-/* True if the program had just started when it was asked: it may have a diagnostic port now. */
+/* True if the program had just started when it was asked: its runtime may be further now. */
 static bool attaching_is_early(const Attaching *attaching, const GError *error)
 {
         const uint64_t start = proc_start_time(attaching->pid);
         uint64_t age_limit = 0;
 
-        if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET))
+        if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET) ||
+            (attaching->answer && attaching_is_waiting(attaching->answer)))
                 age_limit = STARTING_NS;
         else if (attach_error_is_early(error))
                 age_limit = OPENING_NS;
         return start && start + age_limit > attaching->asked;
 }
 
-/* Asks again while the program starts. */
+/* Asks again while the program starts. The first answer tells whether it was attached before. */
 static void attaching_take_answer(Attaching *attaching, const AttachManner *manner, PidArgs *args)
 {
         g_autoptr(GError) error = NULL;
+        bool is_new = false;
 
         while (attaching->fd >= 0) {
                 attaching->answer = holder_client_answer(attaching->fd, &error);
                 attaching->fd = -1;
+                is_new |= json_is_true(json_object_get(attaching->answer, "new"));
                 if (!attaching_is_early(attaching, error))
                         break;
                 g_clear_error(&error);
+                g_clear_pointer(&attaching->answer, json_decref);
                 g_usleep(STARTING_INTERVAL);
                 attaching_ask(attaching, manner, args);
         }
+        if (attaching->answer && is_new)
+                json_object_set_new(attaching->answer, "new", json_true());
         if (error)
                 attaching_fail(attaching, args, g_steal_pointer(&error));
 }

@@ -79,15 +79,16 @@ static int wait_complete_take_body(const clrsym_process *process, const clrsym_b
         return body->source == CLRSYM_SOURCE_RUNDOWN;
 }
 
+/* A session of LTTng can lack the events of a rundown. */
 static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError **error)
 {
         const clrsym_filter filter = {
                 .pid = state->target.vpid, .has_pid_ns = true, .pid_ns = state->found_ns};
-        int r = state->is_from_start ? 1
-                                     : clrsym_methods(answer_source_handle(wait->source), &filter,
-                                                      wait_complete_take_body,
-                                                      /* data= */ NULL);
-        uint64_t n_lost;
+        int r = state->is_from_start || state->target.is_eventpipe
+                        ? 1
+                        : clrsym_methods(answer_source_handle(wait->source), &filter,
+                                         wait_complete_take_body,
+                                         /* data= */ NULL);
 
         if (r < 0) {
                 answer_source_set_error(wait->source, error);
@@ -95,15 +96,18 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         }
         if (r == 0) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is held, but clrsymd got no events of its rundown: %s",
-                            state->target.pid,
-                            state->target.is_eventpipe
-                                    ? "attach --again"
-                                    : "enable the events DotNETRuntimeRundown:* in the LTTng "
-                                      "session");
+                            "process %d is held, but clrsymd got no events of its rundown: "
+                            "enable the events DotNETRuntimeRundown:* in the LTTng session",
+                            state->target.pid);
                 return false;
         }
-        n_lost = count_lost(wait->source) - wait->n_lost;
+        return true;
+}
+
+static bool check_losses(WaitComplete *wait, const ProcessState *state, GError **error)
+{
+        const uint64_t n_lost = count_lost(wait->source) - wait->n_lost;
+
         if (n_lost) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is held, but meanwhile %s lost %" G_GUINT64_FORMAT
@@ -218,8 +222,9 @@ static bool wait_complete_loop(WaitComplete *wait, ProcessState *state, clrsym_w
                         return false;
                 }
                 is_in = state->is_found && state->horizon >= time;
-                if (is_in && (!check_rundown(wait, state, error) ||
-                              !check_whole(wait, state, time, &is_whole, error)))
+                if (is_in &&
+                    (!check_rundown(wait, state, error) || !check_losses(wait, state, error) ||
+                     !check_whole(wait, state, time, &is_whole, error)))
                         return false;
                 if (is_whole)
                         return true;

@@ -332,6 +332,10 @@ def test_contexts(tap, feed, command, directory):
         tap.check(row['unlisted'] is None and row['methods'] > 100, 'listed, because that was ordered', row)
 
 
+def test_starting(tap, feed, command, directory):
+    test_attach.test_starting(tap, feed, command, directory, 'EventPipe', DOTNET_LTTng='0')
+
+
 def test_other(tap, feed, command, directory, what):
     """Older runtimes do not know the newer commands."""
     program = attached.Busy(command, directory)
@@ -354,7 +358,7 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_spilled, test_namespaces, test_port, test_contexts):
+        for part in (test_one, test_starting, test_deaths, test_stays, test_spilled, test_namespaces, test_port, test_contexts):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
