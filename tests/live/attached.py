@@ -142,12 +142,11 @@ class Busy:
 
 def in_attempts(tap, part):
     """Runs PART, again if the runtime crashed in it: clrsym-attach(1) describes the crash of .NET 10. PART gets the
-    number of the attempt. Checks before a crash do not count. No other test attaches the programs: its session would
-    give events, and its end would stop them, which no daemon sees."""
+    number of the attempt. Checks before a crash do not count."""
     for attempt in range(N_ATTEMPTS):
         n, failed, error = tap.n, tap.failed, None
         Busy.started.clear()
-        with live.machine(is_shared=True), contextlib.redirect_stdout(io.StringIO()) as output:
+        with contextlib.redirect_stdout(io.StringIO()) as output:
             try:
                 part(attempt)
             except Exception as caught:  # pylint: disable=broad-exception-caught

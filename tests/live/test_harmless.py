@@ -174,13 +174,12 @@ def test_culture(tap, place, program):
     code, _, errors = place.record('-o', 'a.folded', '--', *command, 1500, **{SETTING: '1'})
     tap.check(code == 0 and not REFUSAL.search(errors), f'{place.what}: in invariant mode it is', code, errors)
     end = place.directory / 'end'
-    with live.child([*command, 18000, end], env=place.environment) as process:
+    with live.machine(is_shared=False), live.child([*command, 18000, end], env=place.environment) as process:
         live.wait_for('its port', lambda: any(place.temporary.glob('dotnet-diagnostic-*')), process)
         pid = next(place.temporary.glob('dotnet-diagnostic-*')).name.split('-')[2]
         code, _, errors = place.record('-o', 'a.folded', '-d', 1, '-p', pid)
         tap.check(code == 1 and REFUSAL.search(errors), f'{place.what}: -p, the reason', code, errors)
-        with live.machine(is_shared=False):
-            code, _, errors = place.record('-o', 'a.folded', '-d', 4, '-a')
+        code, _, errors = place.record('-o', 'a.folded', '-d', 4, '-a')
         tap.check(code == 0 and REFUSAL.search(errors), f'{place.what}: -a, the reason', code, errors)
         end.touch()
         tap.equal(process.wait(20), 0, f'{place.what}: it ends as it would have')
