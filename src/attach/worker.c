@@ -20,8 +20,7 @@
 
 /* Bytes of memory that a worker does not give back to the kernel. */
 #define KEPT_MEMORY (1 << 20)
-/* Limit in bytes of a worker's data: FEED_MAX_WAITING, growing tables, and the holder's own data.
- */
+/* Bytes of a worker's data: FEED_MAX_WAITING, growing tables, and the holder's own data. */
 #define WORKER_MAX_MEMORY (UINT64_C(768) << 20)
 /* ms between two checks of the attachment's file by an orphan. */
 #define ORPHAN_MS 500
@@ -29,21 +28,19 @@
 #define FINISH_LIMIT (5 * G_TIME_SPAN_SECOND)
 /* us for an orphan to end: it stops its session, and waits for its FINISH_LIMIT. */
 #define ORPHAN_LIMIT (15 * G_TIME_SPAN_SECOND)
-/*
- * us between two pings; and the maximum number of pings. The first ping usually brings the horizon.
- */
+/* us between two pings; and the maximum of pings. The first one usually brings the horizon. */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
+/* us without an event after which a session that has begun has no code to list. */
+#define SILENCE G_TIME_SPAN_SECOND
 /* us between two looks whether the runtime has started. */
 #define LOOK_INTERVAL (100 * G_TIME_SPAN_MILLISECOND)
 /* us for the daemon to acknowledge a rundown; then the holder learns the reason of the delay. */
 #define FED_LIMIT (5 * G_TIME_SPAN_SECOND)
 /* us between two pings for different times. */
 #define PING_PAUSE (200 * G_TIME_SPAN_MILLISECOND)
-/*
- * us. A busy runtime writes ten times a second, and confirms its earlier writes. If it is silent
- * for longer, a ping confirms its last events.
- */
+/* us. A busy runtime writes ten times a second, and confirms its earlier writes. If it is silent
+ * for longer, a ping confirms its last events. */
 #define BURST_PAUSE (150 * G_TIME_SPAN_MILLISECOND)
 
 /* The events that the daemon must have before the process counts as attached. */
@@ -86,6 +83,7 @@ typedef struct Worker {
         bool has_begun;         /* the session has begun: it has written bytes */
         bool has_start;         /* its events have the start of the runtime */
         bool has_code;          /* its events have code */
+        bool awaits_code;       /* the session was early, and has neither of the two yet */
         TargetThreads *threads; /* owned */
         JitLog *jit_log;        /* owned; NULL: no log is wanted */
         CollectionSession collections;
@@ -306,6 +304,7 @@ static void worker_report_early(Worker *worker, bool is_early)
         if (is_early)
                 worker->early = eventpipe_session_clock();
         worker->is_early = is_early;
+        worker->awaits_code |= is_early && worker->feed;
         worker->next_look = g_get_monotonic_time() + LOOK_INTERVAL;
         report.is_empty = is_early;
         report.begin = report.end = worker->early;
@@ -314,24 +313,33 @@ static void worker_report_early(Worker *worker, bool is_early)
                 worker_await_fed(worker, worker->early);
 }
 
+/* us: when an early session counts as begun although no event came; G_MAXINT64: never. */
+static gint64 worker_silence_end(const Worker *worker)
+{
+        return worker->is_early && worker->has_begun ? worker->last_bytes + SILENCE : G_MAXINT64;
+}
+
 /*
  * The session was opened before the runtime began it. If it has the start of the runtime, it has
  * all later code, too. Else a listing is due as soon as another session can be opened.
  */
 static void worker_follow_start(Worker *worker)
 {
-        if (!worker->is_early)
-                return;
-        if (worker->feed) {
-                if (worker->has_start)
-                        worker_report_early(worker, false);
-                else if (worker->has_code)
+        const gint64 now = g_get_monotonic_time();
+
+        if (worker->awaits_code && (worker->has_start || worker->has_code)) {
+                worker->awaits_code = false;
+                if (!worker->has_start)
                         worker_want_rundown(worker, worker->rule);
-        } else if (g_get_monotonic_time() >= worker->next_look) {
-                worker->next_look = g_get_monotonic_time() + LOOK_INTERVAL;
+        }
+        if (worker->is_early && !worker->feed && now >= worker->next_look) {
+                worker->next_look = now + LOOK_INTERVAL;
                 if (target_has_started(&worker->target))
                         worker_want_rundown(worker, worker->rule);
         }
+        if (worker->is_early && !worker->wants_rundown &&
+            (worker->has_start || now >= worker_silence_end(worker)))
+                worker_report_early(worker, false);
 }
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
@@ -386,7 +394,7 @@ static void worker_do_rundown(Worker *worker)
                 worker_report_early(worker, true);
                 return;
         }
-        worker->is_early = false;
+        worker->is_early = worker->awaits_code = false;
         if (!worker_may_list(worker, list, &may_list, &error) ||
             (may_list && !worker_list_code(worker, &rundown, &error))) {
                 if (worker->end == WORKER_MUST_QUIT)
@@ -566,6 +574,7 @@ static int worker_timeout(const Worker *worker)
         if (worker_wants_ping(worker))
                 next = MIN(next, worker->next_ping);
         next = MIN(next, worker_burst_end(worker));
+        next = MIN(next, worker_silence_end(worker));
         if (worker->is_early && !worker->feed)
                 next = MIN(next, worker->next_look);
         return next == G_MAXINT64 ? -1 : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
