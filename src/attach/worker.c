@@ -81,9 +81,7 @@ typedef struct Worker {
         /* With EVENTPIPE; else NULL and unused. */
         EventPipeFeed *feed;    /* owned */
         bool has_begun;         /* the session has begun: it has written bytes */
-        bool has_start;         /* its events have the start of the runtime */
-        bool has_code;          /* its events have code */
-        bool awaits_code;       /* the session was early, and has neither of the two yet */
+        bool awaits_code;       /* the session was early, and has neither code nor its start */
         TargetThreads *threads; /* owned */
         JitLog *jit_log;        /* owned; NULL: no log is wanted */
         CollectionSession collections;
@@ -327,19 +325,16 @@ static void worker_follow_start(Worker *worker)
 {
         const gint64 now = g_get_monotonic_time();
 
-        if (worker->awaits_code && (worker->has_start || worker->has_code)) {
-                worker->awaits_code = false;
-                if (!worker->has_start)
-                        worker_want_rundown(worker, worker->rule);
-        }
-        if (worker->is_early && !worker->feed && now >= worker->next_look) {
+        if (!worker->is_early || worker->wants_rundown)
+                return;
+        if (worker->feed) {
+                if (!worker->awaits_code || now >= worker_silence_end(worker))
+                        worker_report_early(worker, false);
+        } else if (now >= worker->next_look) {
                 worker->next_look = now + LOOK_INTERVAL;
                 if (target_has_started(&worker->target))
                         worker_want_rundown(worker, worker->rule);
         }
-        if (worker->is_early && !worker->wants_rundown &&
-            (worker->has_start || now >= worker_silence_end(worker)))
-                worker_report_early(worker, false);
 }
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
@@ -480,13 +475,19 @@ static void worker_open_collections(Worker *worker, const char *path)
                        (int)worker->target.info.host_pid, error->message);
 }
 
+/* The first of the start and the code decides whether a listing is due: worker_follow_start(). */
 static void worker_take_record(void *data, const Record *record)
 {
+        const EventKind kind = record->event->kind;
         Worker *worker = data;
 
-        worker->has_start |= record->event->kind == EVENT_KIND_RUNTIME_START;
-        worker->has_code |= record->event->kind == EVENT_KIND_METHOD_LOAD ||
-                            record->event->kind == EVENT_KIND_MODULE_LOAD;
+        if (worker->awaits_code &&
+            (kind == EVENT_KIND_RUNTIME_START || kind == EVENT_KIND_METHOD_LOAD ||
+             kind == EVENT_KIND_MODULE_LOAD)) {
+                worker->awaits_code = false;
+                if (kind != EVENT_KIND_RUNTIME_START)
+                        worker_want_rundown(worker, worker->rule);
+        }
         if (worker->jit_log)
                 jit_log_take(worker->jit_log, record);
 }
