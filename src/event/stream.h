@@ -98,7 +98,7 @@ typedef struct StreamGap {
 /*
  * A process gap: the process recorded no events in [begin, end), because no session was held. With
  * end == UINT64_MAX the gap is open; the next report of the process with an end ends it. A report
- * with begin == end only ends an open gap.
+ * with begin == end ends an open gap, and reports that a session began just before that time.
  */
 typedef struct ProcessGap {
         ProcessKey process; /* in its own pid namespace */

@@ -8,6 +8,8 @@
  * thread may wait for a processor.
  */
 #define LOAD_DELAY UINT64_C(1000000000)
+/* ns. More than the time between the opening of a session and the time that its holder reports. */
+#define OPENING_TIME UINT64_C(1000000000)
 
 void rundown_begin(Process *process, uint64_t time)
 {
@@ -207,4 +209,14 @@ void rundown_report_gap(Process *process, uint64_t begin, uint64_t end)
         }
         if (process_gaps_report_end(gaps, end))
                 rundown_count_deferred(process, end);
+}
+
+void rundown_report_session(Process *process, uint64_t time)
+{
+        ProcessGaps *gaps = &process->gaps;
+
+        if (!gaps->reported->len && time > process->begin + OPENING_TIME &&
+            !process_is_over_at(process, time) &&
+            rundown_whole_since(process, time) == BODY_FOREVER)
+                process_gaps_report(gaps, process->begin, time - 1);
 }

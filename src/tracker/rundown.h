@@ -28,6 +28,12 @@ void rundown_end(Process *process, uint64_t time);
  * have ended before it.
  */
 void rundown_report_gap(Process *process, uint64_t begin, uint64_t end);
+/*
+ * Reports that a holder's session of the process began at TIME. Without an earlier report, rundown
+ * or start of the process, the events before TIME come from a session of another tool, which can
+ * have ended at any time: reports a gap up to TIME.
+ */
+void rundown_report_session(Process *process, uint64_t time);
 
 /* The body of the row INCOMING at TIME, if that body was unloaded before; else NULL. */
 Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64_t time);

@@ -91,6 +91,8 @@ static void identity_report_gap(const Identity *identity, const ProcessGap *gap)
 
                 if (process_gap_concerns(gap, process, until))
                         rundown_report_gap(process, gap->begin, gap->end);
+                if (gap->begin == gap->end && gap->end < until)
+                        rundown_report_session(process, gap->end);
                 until = process->begin;
                 if (process->generation == 1)
                         break;

@@ -643,6 +643,15 @@ static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
         g_array_append_val(naive->rundowns, deferred);
 }
 
+/* A holder's session begins at TIME, the first one of a process that has given events before. */
+static void tell_session(Naive *naive, uint64_t time)
+{
+        if (!naive->reported->len && time > naive->begin + SECOND &&
+            (naive->exit == BODY_FOREVER || time <= naive->exit + SECOND) &&
+            !whole_before(naive, time))
+                explain(naive, naive->begin, time - 1);
+}
+
 /* The end of its pid: the begin of the next process with it. */
 static uint64_t successor_begin(const World *w, const Naive *naive)
 {
@@ -674,6 +683,8 @@ void naive_report_gap(World *w, ProcessKey key, uint64_t begin, uint64_t end)
                                         : is_there || begin == end ||
                                                   (naive->open_gap && naive->open_gap <= end))
                         tell_one(w, naive, begin, end);
+                if (begin == end && end < successor_begin(w, naive))
+                        tell_session(naive, end);
         }
 }
 

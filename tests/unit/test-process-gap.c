@@ -314,6 +314,52 @@ static const char *const TOLD[] = {
         "process-gap 20 70\n"
         "? 0x9000 25 = no-method gap\n"
         "? 0x9000 54 = no-method gap\n",
+
+        /* A session of another tool gave events before the holder's session: it can have ended. */
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "20" UNLOAD "id=1 start=0x1000 name=A\n"
+        "progress 5000000000\n"
+        "? 0x1000 30 = unloaded A\n"
+        "process-gap 2000000000 2000000000\n"
+        "2000000001" INIT "2000000002" COMPLETE "progress 5000000000\n"
+        "? 0x1000 15 = ok A gap\n"
+        "? 0x1000 30 = unloaded A gap\n"
+        "? 0x1000 2000000003 = unloaded A\n"
+        "# the next session of a holder shows nothing of the time before it\n"
+        "process-gap 4000000000 4000000000\n"
+        "? 0x1000 3000000000 = unloaded A\n",
+
+        /* The session itself gives events before the time of its report. */
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "20" UNLOAD "id=1 start=0x1000 name=A\n"
+        "process-gap 900000000 900000000\n"
+        "progress 5000000000\n"
+        "? 0x1000 30 = unloaded A\n",
+
+        /* The start of the process was seen, or a rundown: a session was there before. */
+        "1 RuntimeInformationStart\n"
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "20" UNLOAD "id=1 start=0x1000 name=A\n"
+        "process-gap 2000000000 2000000000\n"
+        "progress 5000000000\n"
+        "? 0x1000 30 = unloaded A\n",
+
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "20" UNLOAD "id=1 start=0x1000 name=A\n"
+        "25" INIT "26" COMPLETE "process-gap 2000000000 2000000000\n"
+        "progress 5000000000\n"
+        "? 0x1000 30 = unloaded A\n",
+
+        /* The session belongs to the process that has the pid at its time. */
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "20" UNLOAD "id=1 start=0x1000 name=A\n"
+        "40 AppDomainUnload_V1\n"
+        "process-gap 2000000000 2000000000\n"
+        "progress 5000000000\n"
+        "? 0x1000 30 = unloaded A\n"
+        "1900000000 RuntimeInformationStart\n"
+        "process-gap 4000000000 4000000000\n"
+        "? 0x1000 30 = unloaded A\n",
 };
 
 START_TEST(test_told)
