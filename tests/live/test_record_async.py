@@ -22,6 +22,7 @@ EXPECTED = {'InLeaf': [('Leaf', *names) for names in IN_MIDDLE], 'InMiddle': IN_
 COMPUTES = re.compile(r'Awaits\.Program\.(In\w+)\(')
 OWN = re.compile(r'Awaits\.Program\.(?:(\w+)[.<(])')
 CONTINUED = '[continued after await]'
+UNKNOWN = '[caller unknown'
 NAMESPACE = ['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-child']
 # Events that a program has buffered at its end are lost.
 LEAST_KNOWN = 0.9
@@ -32,9 +33,9 @@ LEAST_WHOLE = 0.5
 LEAST_IN_INTERVALS = 0.98
 
 
-def kinds(stacks):
+def kinds(stacks, wrong=None):
     """Samples of the program's computations: with all awaiting methods, with fewer, with wrong ones, and those that
-    show missing callers."""
+    show missing callers. The wrong stacks are appended to WRONG."""
     found = dict.fromkeys(('whole', 'fewer', 'wrong', 'continued'), 0)
     for stack, n in stacks.items():
         frames = stack[::-1]
@@ -53,16 +54,21 @@ def kinds(stacks):
             found['whole'] += n
         elif any(chain[:len(own)] == tuple(own) for chain in wanted):
             found['fewer'] += n
+        elif any(frame.startswith(UNKNOWN) for frame in frames[leaf + 1:]):
+            found['continued'] += n
         else:
             found['wrong'] += n
+            if wrong is not None:
+                wrong.append(';'.join(stack))
     return found
 
 
 def record(place, *arguments):
-    """(exit status, kinds, messages)"""
+    """(exit status, kinds, wrong stacks and messages)"""
     code, _, errors = place.record('-o', 'a.folded', '-o', 'a.html', *kept.OUTPUTS, *arguments)
     stacks = perftool.folded((place.directory / 'a.folded').read_text(encoding='utf-8')) if code == 0 else {}
-    return code, kinds(stacks), errors
+    wrong = []
+    return code, kinds(stacks, wrong), '\n'.join([*wrong, errors])
 
 
 def read_page(place):
