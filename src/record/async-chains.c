@@ -2,20 +2,21 @@
 #include "record/async-chains.h"
 
 #include "event/async-events.h"
+#include "record/async-thread.h"
 
 #include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NO_CHAIN UINT32_MAX
-/* Maximum of contexts of a thread, and of threads of a process. */
-#define MAX_CONTEXTS 32
-#define MAX_THREADS  (1u << 16)
+/* Maximum of threads of a process. */
+#define MAX_THREADS (1u << 16)
 /* Frames of a chain, as many as a stack has. */
 #define MAX_CHAIN 1024u
-/* Maximum of states of a context that get the methods that await it later. */
-#define MAX_APPENDED 4096u
+/* Maximum of known contexts of a process. Beyond it, all are forgotten. */
+#define MAX_KEPT (1u << 16)
+/* Of a context. */
+#define MAX_SPANS 8
 /* Bytes of a segment; a larger one is not written by us. */
 #define MAX_SEGMENT (2 * ASYNC_LOG_SEGMENT_BYTES)
 /* us between looks at a log whose events are awaited. */
@@ -23,24 +24,22 @@
 /* Frames of all chains from which on unused chains are removed. */
 #define COMPACT_FRAMES (ASYNC_CHAINS_MAX_FRAMES / 4)
 
-/* The state from TIME on. */
-typedef struct AsyncState {
-        uint64_t time; /* ns of our CLOCK_MONOTONIC */
+/* The states of a context up to its suspension. Times are ns of our CLOCK_MONOTONIC. */
+typedef struct AsyncSpan {
+        uint64_t begin, end;
         uint32_t chain, n_done;
-} AsyncState;
+        int32_t tid;
+        unsigned depth;
+} AsyncSpan;
 
-typedef struct AsyncContext {
-        uint32_t chain, n_done;
-        guint first; /* of the thread's states: later ones can be of this context */
-} AsyncContext;
-
-typedef struct AsyncThread {
-        GArray *states;                      /* owned, of AsyncState, by time */
-        AsyncContext contexts[MAX_CONTEXTS]; /* the last one is the innermost */
-        unsigned n_contexts;
-        unsigned n_gaps; /* gaps of the process, at the last buffer */
-        uint64_t last;   /* time of the last event */
-} AsyncThread;
+/* A context of state machines. The buffers of its threads come in any order. */
+typedef struct AsyncKept {
+        uint64_t id;
+        AsyncSpan spans[MAX_SPANS]; /* the last ones, in which methods may be missing */
+        unsigned n_spans;
+        uint64_t resumed; /* ns: time of its last resumption; 0: none was read */
+        uint32_t chain;   /* since then */
+} AsyncKept;
 
 /* A log that is read. */
 typedef struct AsyncReading {
@@ -50,6 +49,7 @@ typedef struct AsyncReading {
         uint64_t offset;     /* bytes of it that were read */
         AsyncLengths lengths;
         GHashTable *threads; /* owned: int32_t tid -> owned AsyncThread */
+        GHashTable *kept;    /* owned: its id -> owned AsyncKept */
         unsigned n_gaps;
         int64_t clock_ahead;
         int32_t pid;
@@ -112,39 +112,28 @@ static uint32_t async_chains_number(AsyncChains *chains, const AsyncChain *row)
         return chains->rows->len - 1;
 }
 
-/* The chain BEFORE, or an empty one (NO_CHAIN), with the frames of STACK after it. */
-static uint32_t async_reading_chain(AsyncReading *reading, uint32_t before, const AsyncStack *stack,
-                                    bool is_machine)
+/* The first N_BEFORE frames of the chain BEFORE, and those of STACK after them. ASYNC_NO_CHAIN:
+ * they are too many. */
+static uint32_t async_reading_chain(AsyncReading *reading, uint32_t before, uint32_t n_before,
+                                    const AsyncStack *stack, bool is_machine)
 {
         AsyncChains *chains = reading->chains;
         AsyncChain row = {.first = chains->addresses->len,
-                          .n = stack->n,
+                          .n = n_before + stack->n,
                           .pid = reading->pid,
                           .index = is_machine ? 0 : (uint8_t)stack->index,
                           .is_machine = is_machine};
 
-        if (before != NO_CHAIN)
-                row.n += g_array_index(chains->rows, AsyncChain, before).n;
         if (row.n > MAX_CHAIN || row.n > ASYNC_CHAINS_MAX_FRAMES - row.first)
-                return NO_CHAIN;
-        if (before != NO_CHAIN) {
-                const AsyncChain *old = &g_array_index(chains->rows, AsyncChain, before);
-
-                g_array_set_size(chains->addresses, row.first + old->n);
+                return ASYNC_NO_CHAIN;
+        if (n_before) {
+                g_array_set_size(chains->addresses, row.first + n_before);
                 memcpy(&g_array_index(chains->addresses, uint64_t, row.first),
-                       &g_array_index(chains->addresses, uint64_t, old->first),
-                       old->n * sizeof(uint64_t));
+                       async_chain_addresses(chains, async_chains_get(chains, before)),
+                       n_before * sizeof(uint64_t));
         }
         g_array_append_vals(chains->addresses, stack->addresses, stack->n);
         return async_chains_number(chains, &row);
-}
-
-static void async_thread_free(gpointer data)
-{
-        AsyncThread *thread = data;
-
-        g_array_unref(thread->states);
-        g_free(thread);
 }
 
 /* NULL: there are too many. */
@@ -153,80 +142,149 @@ static AsyncThread *async_reading_thread(AsyncReading *reading, int32_t tid)
         AsyncThread *thread = g_hash_table_lookup(reading->threads, GINT_TO_POINTER(tid));
 
         if (!thread && g_hash_table_size(reading->threads) < MAX_THREADS) {
-                thread = g_new0(AsyncThread, 1);
-                thread->states = g_array_new(FALSE, FALSE, sizeof(AsyncState));
-                thread->n_gaps = reading->n_gaps;
+                thread = async_thread_new(tid, reading->n_gaps);
                 g_hash_table_insert(reading->threads, GINT_TO_POINTER(tid), thread);
         }
         return thread;
 }
 
-/* From TIME on, the innermost context counts. */
-static void async_thread_note(AsyncThread *thread, uint64_t time)
+static AsyncKept *async_reading_keep(AsyncReading *reading, uint64_t id)
 {
-        AsyncState state = {.time = time, .chain = NO_CHAIN};
+        AsyncKept *kept = g_hash_table_lookup(reading->kept, &id);
 
-        if (thread->n_contexts) {
-                const AsyncContext *context = &thread->contexts[thread->n_contexts - 1];
-
-                state.chain = context->chain;
-                state.n_done = context->n_done;
-        }
-        g_array_append_val(thread->states, state);
+        if (kept)
+                return kept;
+        if (g_hash_table_size(reading->kept) >= MAX_KEPT)
+                g_hash_table_remove_all(reading->kept);
+        kept = g_new(AsyncKept, 1);
+        *kept = (AsyncKept){.id = id, .chain = ASYNC_NO_CHAIN};
+        g_hash_table_add(reading->kept, kept);
+        return kept;
 }
 
-static void async_thread_push(AsyncThread *thread, uint32_t chain)
+/* If CHAIN, of a later time, has all methods that are left in SPAN, and more, these had not begun
+ * to await them: as if they had been appended. False: it has no more. */
+static bool async_span_lengthen(AsyncReading *reading, const AsyncSpan *span, uint32_t chain)
 {
-        if (thread->n_contexts == MAX_CONTEXTS)
-                memmove(thread->contexts, thread->contexts + 1,
-                        --thread->n_contexts * sizeof(*thread->contexts));
-        thread->contexts[thread->n_contexts++] =
-                (AsyncContext){.chain = chain, .first = thread->states->len};
+        AsyncChains *chains = reading->chains;
+        const AsyncChain *old = async_chains_get(chains, span->chain);
+        const AsyncChain *later = async_chains_get(chains, chain);
+        const uint64_t *addresses = async_chain_addresses(chains, later);
+        AsyncThread *thread = g_hash_table_lookup(reading->threads, GINT_TO_POINTER(span->tid));
+        const uint32_t n_left = old->n - MIN(old->n, span->n_done);
+        const uint32_t n_later = MIN(later->n, ASYNC_MAX_FRAMES);
+        AsyncStack stack;
+
+        if (!n_left || n_left >= n_later ||
+            memcmp(async_chain_addresses(chains, old) + span->n_done, addresses,
+                   n_left * sizeof(uint64_t)) != 0)
+                return false;
+        stack.n = n_later;
+        memcpy(stack.addresses, addresses, n_later * sizeof(uint64_t));
+        chain = async_reading_chain(reading, span->chain, span->n_done, &stack, true);
+        if (chain != ASYNC_NO_CHAIN && thread)
+                async_thread_lengthen(thread, async_thread_find(thread, span->begin - 1),
+                                      async_thread_find(thread, span->end - 1), span->depth,
+                                      span->chain, chain);
+        return true;
+}
+
+/* The context has had CHAIN since its last resumption. */
+static void async_kept_set(AsyncReading *reading, AsyncKept *kept, uint32_t chain)
+{
+        unsigned i, n = 0;
+
+        kept->chain = chain;
+        for (i = 0; i < kept->n_spans; i++)
+                if (kept->spans[i].end > kept->resumed ||
+                    !async_span_lengthen(reading, &kept->spans[i], chain))
+                        kept->spans[n++] = kept->spans[i];
+        kept->n_spans = n;
+}
+
+/* The innermost context is suspended at the thread's last time. */
+static void async_reading_suspend(AsyncReading *reading, AsyncThread *thread)
+{
+        const AsyncContext *context = async_thread_context(thread);
+        AsyncSpan span = {.end = thread->last, .tid = thread->tid, .depth = thread->n_contexts};
+        AsyncKept *kept;
+
+        if (!context || !context->id || context->chain == ASYNC_NO_CHAIN ||
+            context->first >= thread->states->len)
+                return;
+        span.begin = g_array_index(thread->states, AsyncState, context->first).time;
+        span.chain = context->chain;
+        span.n_done = context->n_done;
+        kept = async_reading_keep(reading, context->id);
+        if (kept->chain != ASYNC_NO_CHAIN && kept->resumed >= span.end &&
+            async_span_lengthen(reading, &span, kept->chain))
+                return;
+        if (kept->n_spans == MAX_SPANS)
+                memmove(kept->spans, kept->spans + 1, --kept->n_spans * sizeof(*kept->spans));
+        kept->spans[kept->n_spans++] = span;
 }
 
 /* The methods that await the last method of the chain were not known when it was resumed: they are
  * those that it would have continued then, too. */
-static void async_thread_append(AsyncReading *reading, AsyncThread *thread, const AsyncStack *stack)
+static void async_reading_append(AsyncReading *reading, AsyncThread *thread,
+                                 const AsyncStack *stack)
 {
-        AsyncContext *context =
-                thread->n_contexts ? &thread->contexts[thread->n_contexts - 1] : NULL;
+        AsyncContext *context = async_thread_context(thread);
+        AsyncKept *kept;
         uint32_t chain;
-        guint i;
 
-        if (!context || context->chain == NO_CHAIN)
+        if (!context || context->chain == ASYNC_NO_CHAIN)
                 return;
-        chain = async_reading_chain(reading, context->chain, stack, true);
-        i = thread->states->len - MIN(thread->states->len - context->first, MAX_APPENDED);
-        for (; i < thread->states->len; i++) {
-                AsyncState *state = &g_array_index(thread->states, AsyncState, i);
-
-                if (state->chain == context->chain)
-                        state->chain = chain;
-        }
+        chain = async_reading_chain(reading, context->chain,
+                                    async_chains_get(reading->chains, context->chain)->n, stack,
+                                    true);
+        async_thread_lengthen(thread, context->first, thread->states->len, thread->n_contexts,
+                              context->chain, chain);
         context->chain = chain;
+        kept = g_hash_table_lookup(reading->kept, &context->id);
+        if (kept && chain != ASYNC_NO_CHAIN && kept->resumed <= thread->last)
+                async_kept_set(reading, kept, chain);
+}
+
+static void async_reading_resume(AsyncReading *reading, AsyncThread *thread,
+                                 const AsyncEvent *event, AsyncStack *stack)
+{
+        const bool is_machine = event->id == ASYNC_MACHINE_RESUME_STACK;
+        uint32_t chain = ASYNC_NO_CHAIN;
+        uint64_t id = 0;
+        AsyncKept *kept;
+
+        if (async_event_stack(event, stack)) {
+                chain = async_reading_chain(reading, ASYNC_NO_CHAIN, 0, stack, is_machine);
+                id = is_machine ? stack->id : 0;
+        }
+        kept = id && chain != ASYNC_NO_CHAIN ? async_reading_keep(reading, id) : NULL;
+        if (kept && thread->last >= kept->resumed) {
+                kept->resumed = thread->last;
+                async_kept_set(reading, kept, chain);
+        }
+        async_thread_push(thread, chain, id);
 }
 
 /* True: the state of the thread has changed. */
-static bool async_thread_take(AsyncReading *reading, AsyncThread *thread, const AsyncEvent *event,
-                              AsyncStack *stack)
+static bool async_reading_take_event(AsyncReading *reading, AsyncThread *thread,
+                                     const AsyncEvent *event, AsyncStack *stack)
 {
         switch (event->id) {
         case ASYNC_RESUME_STACK:
         case ASYNC_MACHINE_RESUME_STACK:
-                async_thread_push(thread, async_event_stack(event, stack)
-                                                  ? async_reading_chain(
-                                                            reading, NO_CHAIN, stack,
-                                                            event->id == ASYNC_MACHINE_RESUME_STACK)
-                                                  : NO_CHAIN);
+                async_reading_resume(reading, thread, event, stack);
                 return true;
         case ASYNC_MACHINE_APPEND_STACK:
                 if (async_event_stack(event, stack))
-                        async_thread_append(reading, thread, stack);
+                        async_reading_append(reading, thread, stack);
                 return true;
         case ASYNC_SUSPEND:
         case ASYNC_COMPLETE:
         case ASYNC_MACHINE_SUSPEND:
         case ASYNC_MACHINE_COMPLETE:
+                if (event->id == ASYNC_MACHINE_SUSPEND)
+                        async_reading_suspend(reading, thread);
                 thread->n_contexts -= thread->n_contexts > 0;
                 return true;
         case ASYNC_MACHINE_COMPLETE_METHOD:
@@ -270,7 +328,7 @@ static void async_reading_take_buffer(AsyncReading *reading, int32_t tid, const 
 
                 /* Wrong times must not spoil the order. */
                 thread->last = MAX(thread->last, time);
-                if (async_thread_take(reading, thread, &event, stack)) {
+                if (async_reading_take_event(reading, thread, &event, stack)) {
                         async_thread_note(thread, thread->last);
                         reading->chains->n_states++;
                 }
@@ -381,6 +439,7 @@ static void async_reading_free(gpointer data)
         if (g_hash_table_lookup(processes, GINT_TO_POINTER(reading->pid)) == reading)
                 g_hash_table_remove(processes, GINT_TO_POINTER(reading->pid));
         g_hash_table_unref(reading->threads);
+        g_hash_table_unref(reading->kept);
         g_free(reading->name);
         g_free(reading);
 }
@@ -399,6 +458,7 @@ static void async_chains_add(AsyncChains *chains, const char *name)
         reading->name = g_steal_pointer(&log);
         async_lengths_init(&reading->lengths);
         reading->threads = g_hash_table_new_full(NULL, NULL, NULL, async_thread_free);
+        reading->kept = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
         g_hash_table_insert(chains->readings, reading->name, reading);
 }
 
@@ -451,44 +511,6 @@ bool async_chains_await(AsyncChains *chains, uint64_t time, int64_t limit)
         }
 }
 
-/* The number of states of THREAD at TIME or before. */
-static guint async_thread_find(const AsyncThread *thread, uint64_t time)
-{
-        guint low = 0, high = thread->states->len;
-
-        while (low < high) {
-                const guint middle = low + (high - low) / 2;
-
-                if (g_array_index(thread->states, AsyncState, middle).time <= time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-/* The state at TIME stays. Returns the number of removed states. */
-static guint async_thread_forget(AsyncThread *thread, uint64_t time)
-{
-        const guint n_before = async_thread_find(thread, time), n = n_before ? n_before - 1 : 0;
-        unsigned i;
-
-        if (n)
-                g_array_remove_range(thread->states, 0, n);
-        for (i = 0; i < thread->n_contexts; i++)
-                thread->contexts[i].first -= MIN(thread->contexts[i].first, n);
-        return n;
-}
-
-/* True if nothing is continued, as in an unknown thread. */
-static bool async_thread_is_empty(const AsyncThread *thread)
-{
-        return !thread->n_contexts &&
-               (!thread->states->len ||
-                (thread->states->len == 1 &&
-                 g_array_index(thread->states, AsyncState, 0).chain == NO_CHAIN));
-}
-
 static void async_reading_forget(AsyncReading *reading, uint64_t time)
 {
         GHashTableIter iter;
@@ -505,6 +527,14 @@ static void async_reading_forget(AsyncReading *reading, uint64_t time)
                 reading->chains->n_states -= thread->states->len;
                 g_hash_table_iter_remove(&iter);
         }
+        g_hash_table_iter_init(&iter, reading->kept);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const AsyncKept *kept = value;
+
+                if (kept->resumed < time &&
+                    (!kept->n_spans || kept->spans[kept->n_spans - 1].end < time))
+                        g_hash_table_iter_remove(&iter);
+        }
 }
 
 /* Gives the chains of a process's states their new numbers. */
@@ -513,8 +543,8 @@ static uint32_t async_chains_move(AsyncChains *chains, const GArray *rows, const
 {
         AsyncChain row;
 
-        if (number == NO_CHAIN || moved[number] != NO_CHAIN)
-                return number == NO_CHAIN ? NO_CHAIN : moved[number];
+        if (number == ASYNC_NO_CHAIN || moved[number] != ASYNC_NO_CHAIN)
+                return number == ASYNC_NO_CHAIN ? ASYNC_NO_CHAIN : moved[number];
         row = g_array_index(rows, AsyncChain, number);
         g_array_append_vals(chains->addresses, &g_array_index(addresses, uint64_t, row.first),
                             row.n);
@@ -544,22 +574,36 @@ static void async_chains_clear(AsyncChains *chains)
         chains->numbers = g_hash_table_new_full(async_key_hash, async_key_equal, g_free, NULL);
 }
 
+static void async_kept_move(AsyncChains *chains, const GArray *rows, const GArray *addresses,
+                            uint32_t *moved, AsyncKept *kept)
+{
+        unsigned i;
+
+        for (i = 0; i < kept->n_spans; i++)
+                kept->spans[i].chain =
+                        async_chains_move(chains, rows, addresses, moved, kept->spans[i].chain);
+        kept->chain = async_chains_move(chains, rows, addresses, moved, kept->chain);
+}
+
 /* Removes unused chains. */
 static void async_chains_compact(AsyncChains *chains)
 {
         g_autoptr(GArray) rows = chains->rows, addresses = chains->addresses;
         g_autofree uint32_t *moved = g_new(uint32_t, rows->len);
-        GHashTableIter iter, of_threads;
-        gpointer reading, thread;
+        GHashTableIter iter, of_reading;
+        gpointer reading, value;
 
         memset(moved, 0xff, rows->len * sizeof(*moved));
         g_hash_table_unref(chains->numbers);
         async_chains_clear(chains);
         g_hash_table_iter_init(&iter, chains->readings);
         while (g_hash_table_iter_next(&iter, NULL, &reading)) {
-                g_hash_table_iter_init(&of_threads, ((AsyncReading *)reading)->threads);
-                while (g_hash_table_iter_next(&of_threads, NULL, &thread))
-                        async_thread_move(chains, rows, addresses, moved, thread);
+                g_hash_table_iter_init(&of_reading, ((AsyncReading *)reading)->threads);
+                while (g_hash_table_iter_next(&of_reading, NULL, &value))
+                        async_thread_move(chains, rows, addresses, moved, value);
+                g_hash_table_iter_init(&of_reading, ((AsyncReading *)reading)->kept);
+                while (g_hash_table_iter_next(&of_reading, &value, NULL))
+                        async_kept_move(chains, rows, addresses, moved, value);
         }
 }
 
@@ -636,7 +680,7 @@ bool async_chains_find(const AsyncChains *chains, int32_t pid, int32_t tid, uint
         if (!n || !async_thread_is_known(thread, reading, time))
                 return false;
         state = &g_array_index(thread->states, AsyncState, n - 1);
-        if (state->chain == NO_CHAIN)
+        if (state->chain == ASYNC_NO_CHAIN)
                 return false;
         *ret = (AsyncPlace){state->chain, state->n_done};
         return true;

@@ -6,8 +6,10 @@
  * the holder's workers
  *
  * A thread has a context for each chain that it continues; a continuation can run another one. The
- * innermost context counts. After a missing buffer, nothing is known; nor after the last event of a
- * thread, until the log shows that all of its events have arrived.
+ * innermost context counts. Methods that begin to await a state machine late count from its begin
+ * on: they are appended while it runs, or its next resumption has them. After a missing buffer,
+ * nothing is known; nor after the last event of a thread, until the log shows that all of its
+ * events have arrived.
  *
  * The logs are read while they are written. Segments that were read are removed, and states that
  * are too old for a question are dropped: a recording without an end needs a bounded memory.

@@ -25,6 +25,7 @@ typedef struct Step {
         uint64_t time; /* ns of our clock */
         unsigned index;
         uint64_t frames[MAX_STEP_FRAMES]; /* the innermost first; 0 ends the list */
+        uint64_t context;                 /* its id */
 } Step;
 
 #define EVENT(id) ASYNC_##id, ASYNC_LOG_BUFFER
@@ -32,27 +33,55 @@ typedef struct Step {
 #define END       0, ASYNC_LOG_END
 
 static const Step STEPS[] = {
-        {EVENT(RESUME_STACK), 1, 100, 5, {0x1000, 0x2000, 0x3000}},
-        {EVENT(SUSPEND), 1, 200, 0, {0}},
+        {EVENT(RESUME_STACK), 1, 100, 5, {0x1000, 0x2000, 0x3000}, 1},
+        {EVENT(SUSPEND), 1, 200, 0, {0}, 1},
         /* A chain is continued inside another chain. */
-        {EVENT(RESUME_STACK), 1, 300, 0, {0x1000}},
-        {EVENT(RESUME_STACK), 1, 310, 1, {0x4000, 0x500}},
-        {EVENT(COMPLETE), 1, 320, 0, {0}},
-        {EVENT(COMPLETE), 1, 330, 0, {0}},
-        {EVENT(COMPLETE), 1, 340, 0, {0}}, /* a completion without a chain */
+        {EVENT(RESUME_STACK), 1, 300, 0, {0x1000}, 1},
+        {EVENT(RESUME_STACK), 1, 310, 1, {0x4000, 0x500}, 1},
+        {EVENT(COMPLETE), 1, 320, 0, {0}, 1},
+        {EVENT(COMPLETE), 1, 330, 0, {0}, 1},
+        {EVENT(COMPLETE), 1, 340, 0, {0}, 1}, /* a completion without a chain */
         /* State machines: the names of the awaiting methods become known later. */
-        {EVENT(MACHINE_RESUME_STACK), 2, 100, 0, {0x7000}},
-        {EVENT(MACHINE_COMPLETE_METHOD), 2, 150, 0, {0}},
-        {EVENT(MACHINE_APPEND_STACK), 2, 160, 0, {0x8000, 0x9000}},
-        {EVENT(MACHINE_UNWIND), 2, 170, 0, {0}},
-        {EVENT(MACHINE_COMPLETE), 2, 180, 0, {0}},
-        {EVENT(MACHINE_RESUME_STACK), 2, 190, 0, {0x7000, 0x8000, 0x9000}},
-        {EVENT(RESET_THREAD), 2, 195, 0, {0}},
+        {EVENT(MACHINE_RESUME_STACK), 2, 100, 0, {0x7000}, 1},
+        {EVENT(MACHINE_COMPLETE_METHOD), 2, 150, 0, {0}, 1},
+        {EVENT(MACHINE_APPEND_STACK), 2, 160, 0, {0x8000, 0x9000}, 1},
+        {EVENT(MACHINE_UNWIND), 2, 170, 0, {0}, 1},
+        {EVENT(MACHINE_COMPLETE), 2, 180, 0, {0}, 1},
+        {EVENT(MACHINE_RESUME_STACK), 2, 190, 0, {0x7000, 0x8000, 0x9000}, 1},
+        {EVENT(RESET_THREAD), 2, 195, 0, {0}, 1},
+        /* A resumption has the methods that began to await after the suspension, or just before;
+         * not those of another context, nor of one that is suspended elsewhere. */
+        {EVENT(MACHINE_RESUME_STACK), 5, 100, 0, {0x7000}, 8},
+        {EVENT(MACHINE_RESUME_STACK), 5, 110, 0, {0x7000}, 9},
+        {EVENT(MACHINE_COMPLETE), 5, 120, 0, {0}, 0},
+        {EVENT(MACHINE_SUSPEND), 5, 130, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 6, 140, 0, {0x7000, 0x8000}, 8},
+        {EVENT(MACHINE_COMPLETE), 6, 150, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 5, 300, 0, {0x7000, 0x8000}, 11},
+        {EVENT(MACHINE_COMPLETE_METHOD), 5, 310, 0, {0}, 0},
+        {EVENT(MACHINE_SUSPEND), 5, 320, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 5, 330, 0, {0x8000, 0x9000}, 11},
+        {EVENT(MACHINE_COMPLETE), 5, 340, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 5, 400, 0, {0x7000}, 12},
+        {EVENT(MACHINE_SUSPEND), 5, 410, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 5, 420, 0, {0x8000, 0x9000}, 12},
+        {EVENT(MACHINE_COMPLETE), 5, 430, 0, {0}, 0},
+        /* The buffer of the resumption comes first. */
+        {EVENT(MACHINE_RESUME_STACK), 6, 540, 0, {0x7000, 0x9000}, 10},
+        {EVENT(MACHINE_COMPLETE), 6, 550, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 5, 500, 0, {0x7000}, 10},
+        {EVENT(MACHINE_SUSPEND), 5, 530, 0, {0}, 0},
+        /* Nothing awaited the method when it was resumed, nor at its second resumption. */
+        {EVENT(MACHINE_RESUME_STACK), 5, 600, 0, {0x7000}, 20},
+        {EVENT(MACHINE_SUSPEND), 5, 610, 0, {0}, 0},
+        {EVENT(MACHINE_RESUME_STACK), 6, 620, 0, {0x7000}, 20},
+        {EVENT(MACHINE_APPEND_STACK), 6, 625, 0, {0x8000}, 20},
+        {EVENT(MACHINE_SUSPEND), 6, 630, 0, {0}, 0},
         /* Lost buffers: the state of the thread is unknown until its next event. */
-        {EVENT(RESUME_STACK), 3, 100, 0, {0x1000}},
-        {GAP, 0, 0, 0, {0}},
-        {EVENT(RESUME_STACK), 3, 500, 0, {0x2000}},
-        {END, 0, 0, 0, {0}},
+        {EVENT(RESUME_STACK), 3, 100, 0, {0x1000}, 1},
+        {GAP, 0, 0, 0, {0}, 0},
+        {EVENT(RESUME_STACK), 3, 500, 0, {0x2000}, 1},
+        {END, 0, 0, 0, {0}, 0},
 };
 
 static const struct {
@@ -78,6 +107,17 @@ static const struct {
         {PID, 2, 185, 0, 0, {NOTHING}, false},
         {PID, 2, 191, 0, 0, {0x7000, 0x8000, 0x9000}, false},
         {PID, 2, 195, 0, 0, {NOTHING}, false},
+        {PID, 5, 105, 0, 0, {0x7000, 0x8000}, false},
+        {PID, 5, 115, 0, 0, {0x7000}, false},
+        {PID, 5, 125, 0, 0, {0x7000, 0x8000}, false},
+        {PID, 5, 131, 0, 0, {NOTHING}, false},
+        {PID, 6, 145, 0, 0, {0x7000, 0x8000}, false},
+        {PID, 5, 305, 0, 0, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 5, 315, 0, 1, {0x7000, 0x8000, 0x9000}, false},
+        {PID, 5, 405, 0, 0, {0x7000}, false},
+        {PID, 5, 510, 0, 0, {0x7000, 0x9000}, false},
+        {PID, 5, 605, 0, 0, {0x7000, 0x8000}, false},
+        {PID, 6, 621, 0, 0, {0x7000, 0x8000}, false},
         {PID, 3, 300, 0, 0, {NOTHING}, false},
         {PID, 3, 501, 0, 0, {0x2000}, true},
         {PID, 4, 150, 0, 0, {NOTHING}, false},
@@ -117,7 +157,7 @@ static void put_stack(GByteArray *bytes, const Step *step)
         put(stack, 0, 1);
         put(stack, step->index, 1);
         put(stack, n, 1);
-        put_var(stack, 1); /* id */
+        put_var(stack, step->context);
         for (i = 0; i < n; i++) {
                 if (i)
                         put_signed(stack, (int64_t)(step->frames[i] - step->frames[i - 1]));
@@ -302,8 +342,8 @@ static bool is_continued(const AsyncChains *chains, uint64_t time)
  * are removed. */
 START_TEST(goes_on)
 {
-        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
-        static const Step SUSPEND = {EVENT(SUSPEND), 1, 900, 0, {0}};
+        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}, 1};
+        static const Step SUSPEND = {EVENT(SUSPEND), 1, 900, 0, {0}, 1};
         LogPlace place = place_new();
         AsyncLog *log = async_log_open(place.path, place.threads, AHEAD);
         g_autoptr(GByteArray) resume = buffer_of(&RESUME), suspend = buffer_of(&SUSPEND);
@@ -343,8 +383,8 @@ END_TEST
 /* Buffers without room in the log are a gap; the reader makes room. */
 START_TEST(is_bounded)
 {
-        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}};
-        static const Step AFTER = {EVENT(RESUME_STACK), 1, 800, 0, {0x2000}};
+        static const Step RESUME = {EVENT(RESUME_STACK), 1, 100, 0, {0x1000}, 1};
+        static const Step AFTER = {EVENT(RESUME_STACK), 1, 800, 0, {0x2000}, 1};
         const size_t n = 60000; /* bytes that are not a valid buffer */
         LogPlace place = place_new();
         AsyncLog *log = async_log_open(place.path, place.threads, AHEAD);
