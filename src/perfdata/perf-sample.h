@@ -16,6 +16,9 @@
 
 #define PERF_NO_CPU (-1)
 
+/* Words of the largest record. */
+#define PERF_MAX_RECORD_WORDS (UINT16_MAX / sizeof(uint64_t) + 1)
+
 /* Members are borrowed from the record; offsets are bytes from the record's begin. */
 typedef struct PerfSample {
         int32_t pid, tid;   /* -1: not recorded */

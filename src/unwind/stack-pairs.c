@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/stack-pairs.h"
 
-#include "perfdata/perf-sample.h"
-
 #include <string.h>
 
 bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_event_attr *copies)
@@ -13,9 +11,32 @@ bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_eve
                chains->sample_freq == copies->sample_freq;
 }
 
-void stack_pairs_init(StackPairs *pairs)
+/* One of perf's other events has no samples. */
+static void stack_pairs_find_events(StackPairs *pairs)
 {
-        *pairs = (StackPairs){.rows = g_array_new(FALSE, FALSE, sizeof(StackPair))};
+        const GArray *attrs = pairs->data->attrs;
+        guint i, j;
+
+        for (i = 0; i < attrs->len; i++)
+                for (j = 0; j < attrs->len && !pairs->chains; j++) {
+                        const PerfAttr *event = &g_array_index(attrs, PerfAttr, i);
+                        const PerfAttr *copies = &g_array_index(attrs, PerfAttr, j);
+
+                        if (stack_pairs_are(&event->attr, &copies->attr)) {
+                                pairs->chains = event;
+                                pairs->copies = copies;
+                        }
+                }
+}
+
+void stack_pairs_init(StackPairs *pairs, PerfData *data)
+{
+        pairs->data = data;
+        pairs->chains = pairs->copies = NULL;
+        pairs->rows = g_array_new(FALSE, FALSE, sizeof(StackPair));
+        pairs->is_sorted = false;
+        if (data)
+                stack_pairs_find_events(pairs);
 }
 
 void stack_pairs_deinit(StackPairs *pairs)
@@ -29,6 +50,23 @@ void stack_pairs_add(StackPairs *pairs, const StackPair *row)
                 return;
         g_array_append_val(pairs->rows, *row);
         pairs->is_sorted = false;
+}
+
+void stack_pairs_note(StackPairs *pairs, const PerfAttr *event,
+                      const struct perf_event_header *record, const PerfSample *sample)
+{
+        if (pairs->copies && event == pairs->copies && sample->regs)
+                stack_pairs_add(pairs,
+                                &(const StackPair){.time = sample->time,
+                                                   .offset = pairs->data->next - record->size,
+                                                   .tid = sample->tid});
+}
+
+void stack_pairs_begin(StackPairs *pairs)
+{
+        /* Compressed records have no place in the file from which to read a copy again. */
+        if (perf_data_is_compressed(pairs->data))
+                pairs->chains = pairs->copies = NULL;
 }
 
 static int stack_pair_compare(gconstpointer one, gconstpointer other)
@@ -71,6 +109,25 @@ const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
                         found = row;
         }
         return found;
+}
+
+bool stack_pairs_read(StackPairs *pairs, const PerfSample *sample, PerfSample *ret_copy)
+{
+        const StackPair *pair = stack_pairs_find(pairs, sample->tid, sample->time);
+        struct perf_event_header *record = (struct perf_event_header *)(void *)pairs->record;
+        struct perf_event_header header;
+
+        if (!pair ||
+            !perf_data_read(pairs->data, pair->offset, &header, sizeof(header),
+                            /* error= */ NULL) ||
+            header.size < sizeof(header) ||
+            !perf_data_read(pairs->data, pair->offset, record, header.size, /* error= */ NULL))
+                return false;
+        /* The file may have changed meanwhile. */
+        *record = header;
+        return perf_data_event(pairs->data, record) == pairs->copies &&
+               perf_sample_read(&pairs->copies->attr, record, ret_copy) &&
+               ret_copy->tid == sample->tid && ret_copy->pid == sample->pid;
 }
 
 /*

@@ -9,8 +9,10 @@
  * without frame pointers is. Together they have the whole stack.
  */
 
+#include "perfdata/perf-data.h"
+#include "perfdata/perf-sample.h"
+
 #include <glib.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,15 +32,28 @@ typedef struct StackPair {
 } StackPair;
 
 typedef struct StackPairs {
-        GArray *rows; /* owned, of StackPair */
+        PerfData *data;         /* borrowed; NULL: the pairs have no samples to read */
+        const PerfAttr *chains; /* the event to whose samples copies belong; NULL: none */
+        const PerfAttr *copies; /* the event of these copies; NULL without CHAINS */
+        GArray *rows;           /* owned, of StackPair */
         bool is_sorted;
+        uint64_t record[PERF_MAX_RECORD_WORDS]; /* the copy that was read last */
 } StackPairs;
 
-void stack_pairs_init(StackPairs *pairs);
+/* Finds the two events of DATA, which is borrowed; NULL: there are none. */
+void stack_pairs_init(StackPairs *pairs, PerfData *data);
 void stack_pairs_deinit(StackPairs *pairs);
 void stack_pairs_add(StackPairs *pairs, const StackPair *row);
+/* Takes a sample that has just been read, if it is a copy. */
+void stack_pairs_note(StackPairs *pairs, const PerfAttr *event,
+                      const struct perf_event_header *record, const PerfSample *sample);
+/* After the last note, and before the first read. */
+void stack_pairs_begin(StackPairs *pairs);
 /* The sample of thread TID that is nearest to TIME; NULL: none is near enough. */
 const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time);
+/* Reads the copy that is nearest to SAMPLE, of the event CHAINS; its members are valid until the
+ * next call. False: there is none. */
+bool stack_pairs_read(StackPairs *pairs, const PerfSample *sample, PerfSample *ret_copy);
 
 /*
  * Appends addresses of CHAIN (N_CHAIN) to the N addresses of CALLERS from a copy of the stack, the

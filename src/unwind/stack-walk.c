@@ -18,7 +18,6 @@
 enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
 
 struct StackWalk {
-        PerfData *data;        /* borrowed */
         AddressSpaces *spaces; /* borrowed */
         const Machine *machine;
         CallFrames *frames;
@@ -30,27 +29,28 @@ struct StackWalk {
         GArray *hidden;              /* owned, of OsrCaller */
         StackCounts counts;
         StackPairs pairs;
-        ThreadRoots roots;      /* from the chains of samples without a copy */
-        const PerfAttr *paired; /* the event to whose samples copies belong; NULL: none */
-        const PerfAttr *copies; /* the event of these copies; NULL without PAIRED */
-        unsigned max_frames;    /* perf's limit of frames for PAIRED */
-        bool is_missing;        /* a file with frames of this sample is missing */
-        bool is_unread;         /* compiled code with frames of this sample could not be read */
-        int32_t unread;         /* the first process with such a sample; 0: none */
-        bool is_spent;          /* the process of this sample has cost too much */
-        bool is_uncertain;      /* the caller of this frame is uncertain */
-        bool is_guess;          /* a caller in this sample so far is a guess */
+        ThreadRoots roots;  /* from the chains of samples without a copy */
+        bool is_missing;    /* a file with frames of this sample is missing */
+        bool is_unread;     /* compiled code with frames of this sample could not be read */
+        int32_t unread;     /* the first process with such a sample; 0: none */
+        bool is_spent;      /* the process of this sample has cost too much */
+        bool is_uncertain;  /* the caller of this frame is uncertain */
+        bool is_guess;      /* a caller in this sample so far is a guess */
         bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
         bool is_cut;        /* the copy of this sample is too short */
         size_t max_callers; /* of a sample, without a mark */
         size_t n_deep;      /* frames that stacks can still have besides their first ones */
         uint64_t *callers;  /* owned: the frames of this sample, and a mark */
-        uint64_t record[UINT16_MAX / sizeof(uint64_t) + 1]; /* of the other event */
-        uint64_t *chain; /* owned: the new chain of this sample */
+        uint64_t *chain;    /* owned: the new chain of this sample */
 };
 
 /* perf's own limit of frames, unless the event has another one. */
 #define MAX_FRAMES 127
+
+static unsigned event_max_frames(const PerfAttr *event)
+{
+        return event->attr.sample_max_stack ? event->attr.sample_max_stack : MAX_FRAMES;
+}
 
 void stack_counts_deinit(StackCounts *counts)
 {
@@ -87,11 +87,7 @@ void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_e
         uint64_t begin;
         size_t n;
 
-        if (walk->paired && event == walk->copies && sample->regs)
-                stack_pairs_add(&walk->pairs,
-                                &(const StackPair){.time = sample->time,
-                                                   .offset = walk->data->next - record->size,
-                                                   .tid = sample->tid});
+        stack_pairs_note(&walk->pairs, event, record, sample);
         if (!walk->methods || !perf_sample_is_chain(&event->attr))
                 return;
         n = perf_sample_user_chain(sample, &chain, &begin);
@@ -101,9 +97,7 @@ void stack_walk_note(StackWalk *walk, const PerfAttr *event, const struct perf_e
 
 void stack_walk_begin(StackWalk *walk)
 {
-        /* Compressed records have no place in the file from which to read a copy again. */
-        if (perf_data_is_compressed(walk->data))
-                walk->paired = walk->copies = NULL;
+        stack_pairs_begin(&walk->pairs);
 }
 
 static MappingKind stack_walk_kind(const StackWalk *walk, const SpaceMapping *mapping)
@@ -440,31 +434,6 @@ static StackWalkResult stack_walk_make_chain(StackWalk *walk, const PerfSample *
         return WALK_CHAIN;
 }
 
-/* The copy of the stack that was taken with SAMPLE, with the sample's time; NULL: none. Returns the
- * event of the copy. */
-static const PerfAttr *stack_walk_find_copy(StackWalk *walk, const PerfSample *sample,
-                                            PerfSample *ret_copy)
-{
-        const StackPair *pair = stack_pairs_find(&walk->pairs, sample->tid, sample->time);
-        struct perf_event_header *record = (struct perf_event_header *)(void *)walk->record;
-        struct perf_event_header header;
-        const PerfAttr *event;
-
-        if (!pair ||
-            !perf_data_read(walk->data, pair->offset, &header, sizeof(header), /* error= */ NULL) ||
-            header.size < sizeof(header) ||
-            !perf_data_read(walk->data, pair->offset, record, header.size, /* error= */ NULL))
-                return NULL;
-        /* The file may have changed meanwhile. */
-        *record = header;
-        event = perf_data_event(walk->data, record);
-        if (!event || !perf_sample_has(&event->attr) ||
-            !perf_sample_read(&event->attr, record, ret_copy))
-                return NULL;
-        ret_copy->time = sample->time;
-        return ret_copy->pid == sample->pid ? event : NULL;
-}
-
 /* True if the native code there has a frame without a frame pointer. */
 static bool stack_walk_hides_native(StackWalk *walk, int32_t pid, const SpaceMapping *mapping,
                                     uint64_t address, bool is_leaf)
@@ -593,6 +562,7 @@ static bool stack_walk_is_torn(StackWalk *walk, const PerfSample *sample, size_t
 static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
                                   size_t n, const uint64_t *chain, size_t n_chain, size_t n_frames)
 {
+        const unsigned max_frames = event_max_frames(event);
         const size_t n_copied = n;
         bool marks, is_torn;
         size_t last;
@@ -609,12 +579,12 @@ static size_t stack_walk_continue(StackWalk *walk, const PerfAttr *event, const 
                 return n;
         }
         marks = stack_walk_marks(walk, sample);
-        is_torn = marks && n_frames < walk->max_frames && stack_walk_is_torn(walk, sample, n);
+        is_torn = marks && n_frames < max_frames && stack_walk_is_torn(walk, sample, n);
         if (marks)
                 n = stack_walk_mark_hidden(walk, event, sample, n, last);
         if (is_torn)
                 walk->callers[n++] = STACK_TORN_MARK;
-        else if (n_frames >= walk->max_frames)
+        else if (n_frames >= max_frames)
                 walk->callers[n++] = STACK_CUT_LIMIT_MARK;
         return n;
 }
@@ -645,17 +615,16 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
                                            const PerfSample *sample, const uint64_t **ret_chain,
                                            size_t *ret_n)
 {
-        const PerfAttr *copied = NULL;
         const uint64_t *chain;
         uint64_t begin;
         PerfSample copy;
         size_t n, n_callers = 0;
 
         n = perf_sample_user_chain(sample, &chain, &begin);
-        if (n && event == walk->paired)
-                copied = stack_walk_find_copy(walk, sample, &copy);
-        if (copied)
-                n_callers = stack_walk_callers(walk, &copied->attr, &copy);
+        if (n && event == walk->pairs.chains && stack_pairs_read(&walk->pairs, sample, &copy)) {
+                copy.time = sample->time;
+                n_callers = stack_walk_callers(walk, &walk->pairs.copies->attr, &copy);
+        }
         if (!n_callers || walk->callers[0] != chain[0])
                 return stack_walk_mark(walk, event, sample, chain, n, begin, ret_chain, ret_n);
         if (walk->is_cut)
@@ -671,9 +640,9 @@ static StackWalkResult stack_walk_find_chain(StackWalk *walk, const PerfAttr *ev
         const bool has_stack = perf_sample_has(&event->attr);
         unsigned n;
 
-        if (walk->paired && event == walk->copies)
+        if (event == walk->pairs.copies)
                 return WALK_DROPPED;
-        if (event == walk->paired || (walk->methods && perf_sample_is_chain(&event->attr)))
+        if (event == walk->pairs.chains || (walk->methods && perf_sample_is_chain(&event->attr)))
                 return stack_walk_pointers(walk, event, sample, ret_chain, ret_n);
         if (!has_stack)
                 return WALK_UNCHANGED;
@@ -700,31 +669,9 @@ StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, const 
 
 unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event)
 {
-        if (walk && (event == walk->paired || perf_sample_has(&event->attr)))
+        if (walk && (event == walk->pairs.chains || perf_sample_has(&event->attr)))
                 return UINT_MAX;
-        return event->attr.sample_max_stack ? event->attr.sample_max_stack : MAX_FRAMES;
-}
-
-/* One of perf's other events has no samples. */
-static void stack_walk_find_pairs(StackWalk *walk)
-{
-        const GArray *attrs = walk->data->attrs;
-        guint i, j;
-
-        for (i = 0; i < attrs->len; i++)
-                for (j = 0; j < attrs->len && !walk->paired; j++) {
-                        const PerfAttr *event = &g_array_index(attrs, PerfAttr, i);
-                        const PerfAttr *copies = &g_array_index(attrs, PerfAttr, j);
-
-                        if (stack_pairs_are(&event->attr, &copies->attr)) {
-                                walk->paired = event;
-                                walk->copies = copies;
-                        }
-                }
-        if (walk->paired)
-                walk->max_frames = walk->paired->attr.sample_max_stack
-                                           ? walk->paired->attr.sample_max_stack
-                                           : MAX_FRAMES;
+        return event_max_frames(event);
 }
 
 StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSources *sources)
@@ -732,7 +679,6 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
         StackWalk *walk = g_new0(StackWalk, 1);
         guint i;
 
-        walk->data = data;
         walk->machine = stack_walk_machine(&data->features);
         walk->spaces = spaces;
         walk->methods = sources->methods;
@@ -741,16 +687,14 @@ StackWalk *stack_walk_new(PerfData *data, AddressSpaces *spaces, const StackSour
         walk->max_callers = walk->memory ? STACK_WALK_MAX_DEEP : STACK_WALK_MAX_FRAMES;
         walk->n_deep = walk->memory ? STACK_WALK_MAX_TOTAL : 0;
         walk->callers = g_new(uint64_t, walk->max_callers + 1);
-        walk->chain = g_new(uint64_t,
-                            sizeof(walk->record) / sizeof(*walk->record) + walk->max_callers + 1);
+        walk->chain = g_new(uint64_t, PERF_MAX_RECORD_WORDS + walk->max_callers + 1);
         walk->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         walk->hidden = g_array_new(FALSE, FALSE, sizeof(OsrCaller));
-        stack_pairs_init(&walk->pairs);
+        stack_pairs_init(&walk->pairs, data);
         thread_roots_init(&walk->roots);
         for (i = 0; i < data->attrs->len; i++)
                 walk->counts.is_aside |=
                         !perf_sample_has(&g_array_index(data->attrs, PerfAttr, i).attr);
-        stack_walk_find_pairs(walk);
         walk->frames = call_frames_new(walk->machine, spaces, sources->debug);
         walk->images = image_frames_new(walk->machine, spaces);
         return walk;
