@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In the file of chains, instead of a number: the chain is unchanged. */
+/* In the file of chains, instead of a chain's number of addresses: the sample is unchanged. */
 #define CHAIN_UNCHANGED UINT32_MAX
 #define CHAIN_DROPPED   (UINT32_MAX - 1)
 
@@ -18,6 +18,11 @@ static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 /* The most words that a chain can have: those of a record, and of a walk. */
 #define MAX_CHAIN ((1u << 14) + STACK_WALK_MAX_DEEP)
+
+/* In the file of chains, before the addresses. */
+typedef struct ChainMoment {
+        uint64_t time, ip; /* as in PerfSample */
+} ChainMoment;
 
 static bool event_is_off_cpu(const PerfAttr *event)
 {
@@ -184,6 +189,7 @@ static bool sample_file_walk_one(SampleFile *file, const PerfAttr *event,
                                  bool *ret_is_dropped)
 {
         const uint64_t *chain = NULL;
+        ChainMoment moment;
         uint32_t n;
         size_t n_chain = 0;
 
@@ -201,8 +207,10 @@ static bool sample_file_walk_one(SampleFile *file, const PerfAttr *event,
                 n = CHAIN_UNCHANGED;
                 break;
         }
+        moment = (ChainMoment){sample->time, sample->ip};
         return fwrite(&n, sizeof(n), 1, file->chains) == 1 &&
-               (!n_chain || fwrite(chain, sizeof(*chain), n_chain, file->chains) == n_chain);
+               (!chain || (fwrite(&moment, sizeof(moment), 1, file->chains) == 1 &&
+                           fwrite(chain, sizeof(*chain), n_chain, file->chains) == n_chain));
 }
 
 bool sample_file_walk(SampleFile *file, const SampleFileCalls *calls, GError **error)
@@ -239,6 +247,7 @@ bool sample_file_walk(SampleFile *file, const SampleFileCalls *calls, GError **e
 static bool sample_file_take_chain(SampleFile *file, PerfSample *sample, uint64_t *buffer,
                                    bool *ret_is_dropped, GError **error)
 {
+        ChainMoment moment;
         uint32_t n;
 
         if (fread(&n, sizeof(n), 1, file->chains) != 1)
@@ -246,8 +255,11 @@ static bool sample_file_take_chain(SampleFile *file, PerfSample *sample, uint64_
         *ret_is_dropped = n == CHAIN_DROPPED;
         if (n == CHAIN_UNCHANGED || n == CHAIN_DROPPED)
                 return true;
-        if (n > MAX_CHAIN || fread(buffer, sizeof(*buffer), n, file->chains) != n)
+        if (n > MAX_CHAIN || fread(&moment, sizeof(moment), 1, file->chains) != 1 ||
+            fread(buffer, sizeof(*buffer), n, file->chains) != n)
                 return chains_fail(error);
+        sample->time = moment.time;
+        sample->ip = moment.ip;
         sample->chain = buffer;
         sample->n_chain = n;
         return true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/sample-queue.h"
 
+#include "unwind/stack-pairs.h"
+
 #include <string.h>
 
 void sample_queue_init(SampleQueue *queue, QueuedSampleFn fn, void *data)
@@ -92,7 +94,7 @@ bool sample_queue_round(SampleQueue *queue)
 {
         const bool goes_on = queue_flush(queue, queue->due, 0);
 
-        queue->due = queue->newest;
+        queue->due = queue->newest - MIN(queue->newest, 2 * STACK_PAIR_APART);
         return goes_on;
 }
 

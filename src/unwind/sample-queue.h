@@ -5,8 +5,9 @@
  * SampleQueue: puts samples in order of time
  *
  * perf writes the records of each CPU in a separate order, and from time to time a record that ends
- * a round: later records are not older than the newest ones before the round. So samples wait for
- * at most one round. Beyond SAMPLE_QUEUE_MAX_BYTES, half of them are passed on at once.
+ * a round: later records are not older than the newest ones before the round. A sample with the
+ * time of its copy can be older or newer by STACK_PAIR_APART. So samples wait for at most two
+ * rounds. Beyond SAMPLE_QUEUE_MAX_BYTES, half of them are passed on at once.
  */
 
 #include <glib.h>

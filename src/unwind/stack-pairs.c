@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/stack-pairs.h"
 
+#include "util/clock.h"
+
 #include <string.h>
 
 bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_event_attr *copies)
@@ -29,14 +31,27 @@ static void stack_pairs_find_events(StackPairs *pairs)
                 }
 }
 
+/* Half of the period: beyond it, another copy is nearer. */
+static uint64_t event_half_period(const PerfAttr *event)
+{
+        const uint64_t ns = event->attr.freq && event->attr.sample_freq
+                                    ? NS_PER_SECOND / event->attr.sample_freq / 2
+                                    : 0;
+
+        return CLAMP(ns, STACK_PAIR_ONE_MOMENT, STACK_PAIR_APART);
+}
+
 void stack_pairs_init(StackPairs *pairs, PerfData *data)
 {
         pairs->data = data;
         pairs->chains = pairs->copies = NULL;
+        pairs->apart = STACK_PAIR_APART;
         pairs->rows = g_array_new(FALSE, FALSE, sizeof(StackPair));
         pairs->is_sorted = false;
         if (data)
                 stack_pairs_find_events(pairs);
+        if (pairs->chains)
+                pairs->apart = event_half_period(pairs->chains);
 }
 
 void stack_pairs_deinit(StackPairs *pairs)
@@ -77,11 +92,14 @@ static int stack_pair_compare(gconstpointer one, gconstpointer other)
                                 : (a->time > b->time) - (a->time < b->time);
 }
 
+static uint64_t time_distance(uint64_t one, uint64_t other)
+{
+        return one > other ? one - other : other - one;
+}
+
 static uint64_t stack_pair_distance(const StackPair *row, int32_t tid, uint64_t time)
 {
-        if (row->tid != tid)
-                return UINT64_MAX;
-        return row->time > time ? row->time - time : time - row->time;
+        return row->tid == tid ? time_distance(row->time, time) : UINT64_MAX;
 }
 
 const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
@@ -104,7 +122,7 @@ const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
                 const StackPair *row = &g_array_index(pairs->rows, StackPair, i);
                 const uint64_t distance = stack_pair_distance(row, tid, time);
 
-                if (distance <= STACK_PAIR_DISTANCE &&
+                if (distance <= pairs->apart &&
                     (!found || distance < stack_pair_distance(found, tid, time)))
                         found = row;
         }
@@ -126,8 +144,14 @@ bool stack_pairs_read(StackPairs *pairs, const PerfSample *sample, PerfSample *r
         /* The file may have changed meanwhile. */
         *record = header;
         return perf_data_event(pairs->data, record) == pairs->copies &&
-               perf_sample_read(&pairs->copies->attr, record, ret_copy) &&
+               perf_sample_read(&pairs->copies->attr, record, ret_copy) && ret_copy->regs &&
                ret_copy->tid == sample->tid && ret_copy->pid == sample->pid;
+}
+
+bool stack_pair_is_one_moment(const PerfSample *sample, uint64_t leaf, const PerfSample *copy,
+                              uint64_t pc)
+{
+        return leaf == pc && time_distance(copy->time, sample->time) <= STACK_PAIR_ONE_MOMENT;
 }
 
 /*

@@ -4,9 +4,12 @@
 /*
  * StackPairs: joins samples of two events that were taken at one moment
  *
- * Of two events with one clock and one frequency, each CPU takes a sample of both in one interrupt.
- * One has the callers by frame pointers, the other a copy of the stack near the leaf, where code
- * without frame pointers is. Together they have the whole stack.
+ * Two events have one clock and one frequency. One has the callers by frame pointers, the other a
+ * copy of the stack near the leaf, where code without frame pointers is.
+ *
+ * At first, each CPU takes a sample of both in one interrupt. But the kernel stops and starts the
+ * two timers one after the other at each switch of threads, so they drift apart. Then both samples
+ * are true, each for its moment, and the copy takes the place of the other sample.
  */
 
 #include "perfdata/perf-data.h"
@@ -16,8 +19,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximum of ns between the two samples. They were 7 us apart, in one of a hundred pairs 22. */
-#define STACK_PAIR_DISTANCE 300000u
+/*
+ * Maximum of ns between two samples of one interrupt. They were 7 us apart, in one of a hundred
+ * pairs 22; beyond 50 us, few had the same leaf.
+ */
+#define STACK_PAIR_ONE_MOMENT 50000u
+/* Maximum of ns between a sample and the copy that takes its place; less at high frequencies. */
+#define STACK_PAIR_APART 10000000u
 /* Maximum of pairs; later stacks have only frame pointers. */
 #define STACK_PAIRS_MAX (1u << 22)
 
@@ -35,6 +43,7 @@ typedef struct StackPairs {
         PerfData *data;         /* borrowed; NULL: the pairs have no samples to read */
         const PerfAttr *chains; /* the event to whose samples copies belong; NULL: none */
         const PerfAttr *copies; /* the event of these copies; NULL without CHAINS */
+        uint64_t apart;         /* ns: maximum of a sample and its copy, half of the period */
         GArray *rows;           /* owned, of StackPair */
         bool is_sorted;
         uint64_t record[PERF_MAX_RECORD_WORDS]; /* the copy that was read last */
@@ -54,6 +63,10 @@ const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
 /* Reads the copy that is nearest to SAMPLE, of the event CHAINS; its members are valid until the
  * next call. False: there is none. */
 bool stack_pairs_read(StackPairs *pairs, const PerfSample *sample, PerfSample *ret_copy);
+
+/* True if SAMPLE, with the leaf LEAF, and COPY, with PC, are of one moment. */
+bool stack_pair_is_one_moment(const PerfSample *sample, uint64_t leaf, const PerfSample *copy,
+                              uint64_t pc);
 
 /*
  * Appends addresses of CHAIN (N_CHAIN) to the N addresses of CALLERS from a copy of the stack, the

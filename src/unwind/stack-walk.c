@@ -610,9 +610,12 @@ static StackWalkResult stack_walk_mark(StackWalk *walk, const PerfAttr *event,
         return stack_walk_make_chain(walk, sample, begin, n_marked, ret_chain, ret_n);
 }
 
-/* A sample by frame pointers: its copy of the stack, if any, has the callers near the leaf. */
+/*
+ * A sample by frame pointers. If there is a copy of its stack, the copy takes its place; but a copy
+ * that is too short only if both are of one moment, so that frame pointers continue it.
+ */
 static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *event,
-                                           const PerfSample *sample, const uint64_t **ret_chain,
+                                           PerfSample *sample, const uint64_t **ret_chain,
                                            size_t *ret_n)
 {
         const uint64_t *chain;
@@ -621,20 +624,21 @@ static StackWalkResult stack_walk_pointers(StackWalk *walk, const PerfAttr *even
         size_t n, n_callers = 0;
 
         n = perf_sample_user_chain(sample, &chain, &begin);
-        if (n && event == walk->pairs.chains && stack_pairs_read(&walk->pairs, sample, &copy)) {
-                copy.time = sample->time;
+        if (n && event == walk->pairs.chains && stack_pairs_read(&walk->pairs, sample, &copy))
                 n_callers = stack_walk_callers(walk, &walk->pairs.copies->attr, &copy);
-        }
-        if (!n_callers || walk->callers[0] != chain[0])
+        if (!n_callers ||
+            (walk->is_cut && !stack_pair_is_one_moment(sample, chain[0], &copy, walk->callers[0])))
                 return stack_walk_mark(walk, event, sample, chain, n, begin, ret_chain, ret_n);
+        sample->time = copy.time;
+        sample->ip = copy.ip;
         if (walk->is_cut)
                 n_callers = stack_walk_continue(walk, event, sample, n_callers, chain, n,
                                                 n + (begin ? (size_t)begin - 1 : 0));
-        return stack_walk_make_chain(walk, sample, begin, n_callers, ret_chain, ret_n);
+        return stack_walk_make_chain(walk, &copy, copy.n_chain, n_callers, ret_chain, ret_n);
 }
 
 static StackWalkResult stack_walk_find_chain(StackWalk *walk, const PerfAttr *event,
-                                             const PerfSample *sample, const uint64_t **ret_chain,
+                                             PerfSample *sample, const uint64_t **ret_chain,
                                              size_t *ret_n)
 {
         const bool has_stack = perf_sample_has(&event->attr);
@@ -653,7 +657,7 @@ static StackWalkResult stack_walk_find_chain(StackWalk *walk, const PerfAttr *ev
         return stack_walk_make_chain(walk, sample, sample->n_chain, n, ret_chain, ret_n);
 }
 
-StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
+StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, PerfSample *sample,
                                   const uint64_t **ret_chain, size_t *ret_n)
 {
         StackWalkResult result;

@@ -94,8 +94,11 @@ typedef enum StackWalkResult {
         WALK_DROPPED,   /* the sample is the copy for another sample */
 } StackWalkResult;
 
-/* The chain of SAMPLE, the leaf first, in the kernel's form; valid until the next call. */
-StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, const PerfSample *sample,
+/*
+ * The chain of SAMPLE, the leaf first, in the kernel's form; valid until the next call. If a copy
+ * takes the place of SAMPLE, its time and its address are those of the copy.
+ */
+StackWalkResult stack_walk_sample(StackWalk *walk, const PerfAttr *event, PerfSample *sample,
                                   const uint64_t **ret_chain, size_t *ret_n);
 /* perf's limit of frames for samples of EVENT; without one, a truncated chain has a mark. */
 unsigned stack_walk_max_frames(const StackWalk *walk, const PerfAttr *event);

@@ -27,6 +27,7 @@ START_TEST(test_find)
         size_t i;
 
         stack_pairs_init(&pairs, NULL);
+        pairs.apart = 300000;
         ck_assert_ptr_null(stack_pairs_find(&pairs, 7, 1000000));
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
                 stack_pairs_add(&pairs, &ROWS[i]);
