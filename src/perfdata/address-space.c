@@ -14,7 +14,7 @@
  * ns after the record of an execution. Until then the call in the old program may not have
  * returned, so its callers are in the old program.
  */
-#define EXECUTION_NS UINT64_C(100000000)
+#define EXECUTION_NS UINT64_C(1000000000)
 
 /* Maximum of steps from child to parent. */
 #define MAX_PARENTS 32u
