@@ -54,16 +54,23 @@ static GString *questions_parameters(const AddressQuestion *questions, size_t n,
         return text;
 }
 
+/* A question about an address without a method. */
+typedef struct JsonNative {
+        size_t question;
+        clrsym_query query;
+} JsonNative;
+
 /* Questions that are being answered. */
 typedef struct JsonAsking {
         const AddressQuestion *questions;
         size_t n;
-        size_t next;        /* number of the next answer's question, or of an invalid question
-                             * before it */
-        LineSource *lines;  /* borrowed; NULL: no lines are wanted */
-        bool may_ask_again; /* ask again if an answer is missing */
-        bool is_missing;    /* an answer is missing that later events may bring */
-        GPtrArray *texts;   /* owned strings, by question; NULL: not answered yet, or invalid */
+        size_t next; /* number of the next answer's question, or of an invalid question
+                      * before it */
+        const AnswerExtras *extras; /* borrowed */
+        bool may_ask_again;         /* ask again if an answer is missing */
+        bool is_missing;            /* an answer is missing that later events may bring */
+        GPtrArray *texts; /* owned strings, by question; NULL: not answered yet, or invalid */
+        GArray *natives;  /* owned, of JsonNative */
 } JsonAsking;
 
 static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
@@ -72,12 +79,26 @@ static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
         const char *json;
         size_t n;
 
-        if (asking->lines)
-                return line_source_append_answer(asking->lines, out,
+        if (asking->extras->lines)
+                return line_source_append_answer(asking->extras->lines, out,
                                                  process->has_pid_ns ? 0 : process->pid, row);
         json = clrsym_row_json(row, &n);
         json_append_bytes(out, json, n);
         return 0;
+}
+
+static void asking_note_native(JsonAsking *asking, const clrsym_answer *answer)
+{
+        const AddressQuestion *question = &asking->questions[asking->next];
+        JsonNative row = {.question = asking->next,
+                          .query = {.pid = question->process.pid,
+                                    .has_pid_ns = question->process.has_pid_ns,
+                                    .pid_ns = question->process.pid_ns,
+                                    .has_time = question->time != NULL}};
+
+        if (answer->status == CLRSYM_NO_METHOD &&
+            address_from_text(question->address, &row.query.address))
+                g_array_append_val(asking->natives, row);
 }
 
 static int asking_take(clrsym_row *row, void *data)
@@ -91,8 +112,11 @@ static int asking_take(clrsym_row *row, void *data)
                 asking->next++;
         if (asking->next == asking->n)
                 return 1;
-        if (asking->may_ask_again && (r = clrsym_row_answer(row, &answer)) == 0)
+        if ((asking->may_ask_again || asking->extras->natives) &&
+            (r = clrsym_row_answer(row, &answer)) == 0) {
                 asking->is_missing = asking->is_missing || answer_is_missing(&answer);
+                asking_note_native(asking, &answer);
+        }
         if (r == 0)
                 r = asking_append(asking, text, row);
         if (r == 0)
@@ -106,6 +130,7 @@ static bool asking_ask(JsonAsking *asking, AnswerSource *source, unsigned wait_m
         bool ok = true;
 
         asking->next = 0;
+        g_array_set_size(asking->natives, 0);
         g_ptr_array_set_size(asking->texts, 0);
         g_ptr_array_set_size(asking->texts, (int)asking->n);
         if (parameters) {
@@ -131,19 +156,66 @@ static bool asking_ask_twice(JsonAsking *asking, AnswerSource *source, AnswerWai
         return ok;
 }
 
-bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, AnswerWait *wait, GError **error)
+/* The member "native". */
+static void native_append_json(GString *out, const NativeName *native)
+{
+        static const char *const SOURCES[] = {[NATIVE_SYMBOL] = "symbol", [NATIVE_IMAGE] = "image"};
+        g_autofree char *file = g_utf8_make_valid(native->file, -1);
+
+        g_string_append(out, ",\"native\":{\"file\":");
+        json_append_string(out, file);
+        if (native->source != NATIVE_FILE) {
+                g_string_append(out, ",\"symbol\":");
+                json_append_string(out, native->symbol);
+                g_string_append(out, ",\"source\":");
+                json_append_string(out, SOURCES[native->source]);
+        }
+        g_string_append(out, ",\"offset\":");
+        json_append_u64(out, native->offset);
+        g_string_append_c(out, '}');
+}
+
+/* Adds names of native code to the answers. */
+static void asking_add_natives(JsonAsking *asking)
+{
+        guint i;
+
+        if (!asking->extras->natives || !asking->natives->len)
+                return;
+        native_processes_refresh(asking->extras->natives);
+        for (i = 0; i < asking->natives->len; i++) {
+                const JsonNative *row = &g_array_index(asking->natives, JsonNative, i);
+                char *text = asking->texts->pdata[row->question];
+                NativeName native;
+                GString *added;
+
+                if (!native_processes_find(asking->extras->natives, &row->query, &native))
+                        continue;
+                added = g_string_new_len(text, (gssize)(strlen(text) - strlen("}")));
+                native_append_json(added, &native);
+                g_string_append_c(added, '}');
+                g_free(text);
+                asking->texts->pdata[row->question] = g_string_free(added, FALSE);
+        }
+}
+
+bool answers_print_json(AnswerSource *source, const AnswerExtras *extras,
+                        const AddressQuestion *questions, size_t n, AnswerWait *wait,
+                        GError **error)
 {
         g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GArray) natives = g_array_new(FALSE, FALSE, sizeof(JsonNative));
         JsonAsking asking = {.questions = questions,
                              .n = n,
-                             .lines = lines,
+                             .extras = extras,
                              .may_ask_again = !wait->is_given,
-                             .texts = texts};
+                             .texts = texts,
+                             .natives = natives};
         size_t i;
 
         if (!asking_ask_twice(&asking, source, wait, error))
                 return false;
+        asking_add_natives(&asking);
         for (i = 0; i < n; i++) {
                 const char *text = texts->pdata[i];
 

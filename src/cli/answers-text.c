@@ -142,6 +142,22 @@ static bool append_answer(GString *out, LineSource *lines, const clrsym_query *q
         return true;
 }
 
+/* "symbol+0xOFFSET (FILE) [native]"; the status stays if only the file is known. */
+static void append_native(GString *out, const clrsym_query *query, const NativeName *native)
+{
+        static const char *const TIERS[] = {[NATIVE_SYMBOL] = "native", [NATIVE_IMAGE] = "image"};
+
+        g_string_append_printf(out, HEX " ", (guint64)query->address);
+        if (native->source == NATIVE_FILE)
+                g_string_append_printf(out, "?? %s: ", clrsym_status_name(CLRSYM_NO_METHOD));
+        native_name_append(native, out);
+        if (native->source == NATIVE_FILE)
+                return;
+        g_string_append(out, " (");
+        printable_append(out, native_name_file(native));
+        g_string_append_printf(out, ") [%s]", TIERS[native->source]);
+}
+
 /* Processes that have the pid of a question. */
 typedef struct Namesakes {
         int32_t pid;
@@ -183,8 +199,8 @@ static bool append_processes(GString *out, AnswerSource *source, const clrsym_qu
 
 /* Questions that are being answered. */
 typedef struct Asking {
-        AnswerSource *source; /* borrowed */
-        LineSource *lines_of; /* source lines; borrowed, or NULL */
+        AnswerSource *source;       /* borrowed */
+        const AnswerExtras *extras; /* borrowed */
         size_t n;
         GPtrArray *lines; /* owned strings, by question: NULL until it is answered */
         GArray *queries;  /* owned: clrsym_query, of the questions without a line */
@@ -246,47 +262,72 @@ static bool asking_add(Asking *asking, const AddressQuestion *question, GError *
         return true;
 }
 
+/* A question whose line needs another call of the library. */
+typedef struct OpenLine {
+        size_t line;
+        const clrsym_query *query;
+        bool has_line; /* the line stays if no native code is there */
+} OpenLine;
+
+static bool asking_finish(Asking *asking, const OpenLine *open, GError **error)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+        NativeName native;
+
+        if (!open->has_line) {
+                if (!append_processes(line, asking->source, open->query, error))
+                        return false;
+        } else {
+                if (!native_processes_find(asking->extras->natives, open->query, &native))
+                        return true;
+                append_native(line, open->query, &native);
+        }
+        g_free(asking->lines->pdata[open->line]);
+        asking->lines->pdata[open->line] = g_string_free(g_steal_pointer(&line), FALSE);
+        return true;
+}
+
 /* Answers are valid until the next call, so all questions without a line are answered together. */
 static bool asking_answer(Asking *asking, AnswerWait *wait, GError **error)
 {
         guint n = asking->queries->len, i, j = 0;
         const clrsym_query *queries = (const void *)asking->queries->data;
         g_autofree clrsym_answer *answers = g_new(clrsym_answer, n);
-        g_autofree const clrsym_query **left = g_new0(const clrsym_query *, asking->n);
+        g_autoptr(GArray) left = g_array_new(FALSE, FALSE, sizeof(OpenLine));
 
         if (n && !answer_wait_resolve(wait, asking->source, queries, n, answers, error))
                 return false;
         for (i = 0; i < asking->n; i++) {
                 g_autoptr(GString) line = NULL;
+                OpenLine open = {.line = i, .query = &queries[j]};
 
                 if (asking->lines->pdata[i])
                         continue;
                 line = g_string_new(NULL);
-                if (append_answer(line, asking->lines_of, &queries[j], &answers[j]))
+                open.has_line =
+                        append_answer(line, asking->extras->lines, &queries[j], &answers[j]);
+                if (!open.has_line ||
+                    (asking->extras->natives && answers[j].status == CLRSYM_NO_METHOD))
+                        g_array_append_val(left, open);
+                if (open.has_line)
                         asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
-                else
-                        left[i] = &queries[j];
                 j++;
         }
-        for (i = 0; i < asking->n; i++) {
-                g_autoptr(GString) line = NULL;
-
-                if (!left[i])
-                        continue;
-                line = g_string_new(NULL);
-                if (!append_processes(line, asking->source, left[i], error))
+        if (asking->extras->natives)
+                native_processes_refresh(asking->extras->natives);
+        for (i = 0; i < left->len; i++)
+                if (!asking_finish(asking, &g_array_index(left, OpenLine, i), error))
                         return false;
-                asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
-        }
         return true;
 }
 
-bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, AnswerWait *wait, GError **error)
+bool answers_print_text(AnswerSource *source, const AnswerExtras *extras,
+                        const AddressQuestion *questions, size_t n, AnswerWait *wait,
+                        GError **error)
 {
         Asking asking = {
                 .source = source,
-                .lines_of = lines,
+                .extras = extras,
                 .n = n,
                 .lines = g_ptr_array_new_with_free_func(g_free),
                 .queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query)),

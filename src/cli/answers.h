@@ -7,6 +7,7 @@
 
 #include "cli/answer-wait.h"
 #include "cli/line-source.h"
+#include "cli/native-processes.h"
 
 /* Strings are borrowed. */
 typedef struct AddressQuestion {
@@ -20,9 +21,17 @@ typedef struct AddressQuestion {
 /* True if TEXT is an address: 1 to 16 hexadecimal digits, with or without 0x. */
 bool address_from_text(const char *text, uint64_t *ret_address);
 
-/* Prints the daemon's JSON. LINES adds the source line of each answer; NULL: no lines. */
-bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, AnswerWait *wait, GError **error);
+/* What answers have besides the daemon's members. */
+typedef struct AnswerExtras {
+        LineSource *lines;        /* owned: the source line of each answer; NULL: no lines */
+        NativeProcesses *natives; /* owned: names of native code where no method is; NULL: none */
+} AnswerExtras;
+
+/* Prints JSON. */
+bool answers_print_json(AnswerSource *source, const AnswerExtras *extras,
+                        const AddressQuestion *questions, size_t n, AnswerWait *wait,
+                        GError **error);
 /* Prints text. Uses the binary form of the protocol, which is many times faster than JSON. */
-bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, AnswerWait *wait, GError **error);
+bool answers_print_text(AnswerSource *source, const AnswerExtras *extras,
+                        const AddressQuestion *questions, size_t n, AnswerWait *wait,
+                        GError **error);

@@ -18,7 +18,6 @@
 #include "cli/output.h"
 #include "cli/stdin-reader.h"
 #include "cli/symbol-text.h"
-#include "util/proc-ns.h"
 
 #include <string.h>
 
@@ -100,13 +99,18 @@ static bool filter_find_symbol(AddressFilter *filter, guint i)
 {
         const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
         GString *symbol = filter->symbol;
+        NativeName native;
 
         g_string_truncate(symbol, 0);
-        if (answer->status != CLRSYM_OK)
-                return filter->natives &&
-                       native_names_append(filter->natives,
-                                           g_array_index(filter->queries, clrsym_query, i).address,
-                                           symbol);
+        if (answer->status != CLRSYM_OK) {
+                if (!filter->natives ||
+                    !native_names_find(filter->natives,
+                                       g_array_index(filter->queries, clrsym_query, i).address,
+                                       &native))
+                        return false;
+                native_name_append(&native, symbol);
+                return true;
+        }
         symbol_text_append(symbol, answer->pid, &answer->body);
         g_string_append_printf(symbol, "+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
                                answer->confidence == CLRSYM_EXACT ? "" : "~");
@@ -228,20 +232,6 @@ static bool choose_process(AddressFilter *filter, const Options *options, GError
         return false;
 }
 
-/* Only for a running process at the present time: mappings of now do not apply to a trace or
- * another time. */
-static NativeNames *filter_native_names(const AddressFilter *filter, const Options *options)
-{
-        const clrsym_query *query = &filter->query;
-        pid_t pid = query->pid;
-
-        if (options->trace || query->has_time ||
-            (query->has_pid_ns &&
-             (!query->pid_ns || !proc_host_pid(query->pid_ns, query->pid, &pid))))
-                return NULL;
-        return native_names_new(pid, options->symbols);
-}
-
 bool filter_run(AnswerSource *source, const Options *options, GError **error)
 {
         AddressFilter filter = {
@@ -254,7 +244,7 @@ bool filter_run(AnswerSource *source, const Options *options, GError **error)
         if (!choose_process(&filter, options, error) ||
             (options->at && !answer_source_time(source, options->at, &filter.query.time, error)))
                 return false;
-        filter.natives = filter_native_names(&filter, options);
+        filter.natives = native_names_new(&filter.query, options);
         filter.text = g_string_new(NULL);
         filter.candidates = g_array_new(FALSE, FALSE, sizeof(AddressText));
         filter.queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query));

@@ -8,6 +8,7 @@
 #include "util/fd.h"
 #include "util/libc-extras.h"
 #include "util/printable-string.h"
+#include "util/proc-ns.h"
 #include "util/proc.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ struct NativeNames {
         AddressSpaces *spaces;
         CodePlaces *places;
         Images images;
+        GString *symbol; /* owned: of the last name */
 };
 
 /* True for mappings of files and of the vDSO. Code in other memory is not native, or has no
@@ -108,25 +110,39 @@ void native_names_refresh(NativeNames *names)
         native_names_take(names);
 }
 
-NativeNames *native_names_new(pid_t pid, const GPtrArray *symbols)
+/* DIRECTORIES: with debug files; NULL: none. */
+static NativeNames *native_names_of_process(pid_t pid, const GPtrArray *directories)
 {
         NativeNames *names = g_new0(NativeNames, 1);
 
         names->pid = pid;
         names->pidfd = pidfd_open(pid, 0);
         perf_features_init(&names->none);
-        names->debug = debug_files_new(symbols);
+        names->debug = debug_files_new(directories);
         names->finder = debug_files_finder(names->debug);
         names->kernel = kernel_symbols_new(&names->none);
         names->spaces = address_spaces_new();
         names->places = code_places_new(names->spaces, &names->none, names->kernel, &names->finder);
         images_init(&names->images, /* fd= */ -1);
+        names->symbol = g_string_new(NULL);
         if (names->pidfd >= 0)
                 native_names_refresh(names);
         if (names->now)
                 return names;
         native_names_free(names);
         return NULL;
+}
+
+NativeNames *native_names_new(const clrsym_query *query, const Options *options)
+{
+        pid_t pid = query->pid;
+
+        /* Mappings of now do not apply to a trace or another time. */
+        if (options->trace || query->has_time ||
+            (query->has_pid_ns &&
+             (!query->pid_ns || !proc_host_pid(query->pid_ns, query->pid, &pid))))
+                return NULL;
+        return native_names_of_process(pid, options->symbols);
 }
 
 void native_names_free(NativeNames *names)
@@ -141,8 +157,14 @@ void native_names_free(NativeNames *names)
         images_deinit(&names->images);
         moment_free(names->now);
         g_free(names->maps);
+        g_string_free(names->symbol, TRUE);
         fd_clear(&names->pidfd);
         g_free(names);
+}
+
+bool native_names_have_ended(const NativeNames *names)
+{
+        return proc_has_ended(names->pidfd);
 }
 
 /* NULL: ADDRESS is in no executable mapping now. */
@@ -165,9 +187,9 @@ static const MomentMapping *native_names_mapping(const NativeNames *names, uint6
         return NULL;
 }
 
-/* Appends the method of a precompiled assembly, as the tables of its file name it. */
-static bool native_names_append_method(NativeNames *names, uint64_t address, const CodePlace *place,
-                                       GString *out)
+/* The method of a precompiled assembly, as the tables of its file name it. */
+static bool native_names_find_method(NativeNames *names, uint64_t address, const CodePlace *place,
+                                     NativeName *ret)
 {
         const ImageAddress where = {address, place->dso, place->base};
         const ImageCode code = images_find(&names->images, names->pid, UINT64_MAX, &where);
@@ -177,35 +199,56 @@ static bool native_names_append_method(NativeNames *names, uint64_t address, con
         if (!images_name(&names->images, &code, &found))
                 return false;
         body = images_body(&found);
-        symbol_text_append(out, names->pid, &body);
-        g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x", (guint64)(address - found.start));
+        symbol_text_append(names->symbol, names->pid, &body);
+        ret->source = NATIVE_IMAGE;
+        ret->offset = address - found.start;
         return true;
 }
 
-bool native_names_append(NativeNames *names, uint64_t address, GString *out)
+bool native_names_find(NativeNames *names, uint64_t address, NativeName *ret)
 {
         const MomentMapping *mapping = native_names_mapping(names, address);
-        const char *name;
         CodePlace place;
 
+        g_string_truncate(names->symbol, 0);
         if (!mapping || !mapping_is_of_file(mapping) ||
             !code_places_find(names->places, names->pid, names->time, address, /* is_user= */ true,
                               &place) ||
             place.is_kernel)
                 return false;
+        *ret = (NativeName){.source = NATIVE_FILE,
+                            .offset = address - mapping->begin + mapping->offset,
+                            .file = mapping->path};
         if (mapping_kind_may_be_managed(place.kind, place.symbol) &&
-            native_names_append_method(names, address, &place, out))
-                return true;
-        if (place.symbol) {
-                printable_append(out, place.symbol);
-                g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x",
-                                       (guint64)(address - place.start));
+            native_names_find_method(names, address, &place, ret)) {
+                ret->symbol = names->symbol->str;
                 return true;
         }
-        name = strrchr(mapping->path, '/');
-        g_string_append_c(out, '[');
-        printable_append(out, name ? name + 1 : "vdso");
-        g_string_append_printf(out, "]+0x%" G_GINT64_MODIFIER "x",
-                               (guint64)(address - mapping->begin + mapping->offset));
+        if (place.symbol) {
+                printable_append(names->symbol, place.symbol);
+                ret->source = NATIVE_SYMBOL;
+                ret->offset = address - place.start;
+        }
+        ret->symbol = names->symbol->str;
         return true;
+}
+
+const char *native_name_file(const NativeName *name)
+{
+        const char *slash = strrchr(name->file, '/');
+
+        return slash ? slash + 1 : name->file;
+}
+
+void native_name_append(const NativeName *name, GString *out)
+{
+        if (name->source == NATIVE_FILE) {
+                g_string_append_c(out, '[');
+                printable_append(out, g_str_equal(name->file, "[vdso]") ? "vdso"
+                                                                        : native_name_file(name));
+                g_string_append_c(out, ']');
+        } else {
+                g_string_append(out, name->symbol);
+        }
+        g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x", (guint64)name->offset);
 }

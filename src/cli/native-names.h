@@ -6,25 +6,45 @@
  * code, and the methods of precompiled assemblies
  */
 
+#include "cli/options.h"
+#include "clrsym/clrsym.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 typedef struct NativeNames NativeNames;
 
-/* For process PID of our own namespace. SYMBOLS: paths of directories with debug files, borrowed;
- * or NULL. Returns NULL if we cannot see mappings of the process. */
-NativeNames *native_names_new(pid_t pid, const GPtrArray *symbols);
+/*
+ * For the process of QUERY. Returns NULL if there are no mappings of it: OPTIONS name a trace,
+ * QUERY has a time, the process has ended, or we cannot see its mappings. OPTIONS is borrowed.
+ */
+NativeNames *native_names_new(const clrsym_query *query, const Options *options);
 /* NULL is fine. */
 void native_names_free(NativeNames *names);
 
 /* Reads the current mappings; call it before each batch of questions. After the end of the process,
  * its last mappings count. */
 void native_names_refresh(NativeNames *names);
+bool native_names_have_ended(const NativeNames *names);
 
-/*
- * Appends "symbol+0xOFFSET"; without a symbol "[FILE]+0xOFFSET", where OFFSET is that in the file.
- * False: no file is mapped executable at ADDRESS.
- */
-bool native_names_append(NativeNames *names, uint64_t address, GString *out);
+typedef enum NativeSource {
+        NATIVE_FILE,   /* no source has a name */
+        NATIVE_SYMBOL, /* a symbol of native code */
+        NATIVE_IMAGE,  /* a method of a precompiled assembly */
+} NativeSource;
+
+/* Texts are valid until the next call for the same NativeNames. */
+typedef struct NativeName {
+        NativeSource source;
+        const char *symbol; /* NATIVE_FILE: "" */
+        uint64_t offset;    /* offset of the address in the code of SYMBOL, or else in the file */
+        const char *file;   /* path, or "[vdso]" */
+} NativeName;
+
+/* False: no file is mapped executable at ADDRESS. */
+bool native_names_find(NativeNames *names, uint64_t address, NativeName *ret);
+/* The file name without the directories. */
+const char *native_name_file(const NativeName *name);
+/* Appends "symbol+0xOFFSET", or "[FILE]+0xOFFSET". */
+void native_name_append(const NativeName *name, GString *out);

@@ -25,7 +25,7 @@ enum {
 
 typedef struct Resolver {
         AnswerSource *source; /* borrowed */
-        LineSource *lines;    /* owned; NULL: no lines are wanted */
+        AnswerExtras extras;
         AnswerWait wait;
         const Options *options;
         GArray *questions;   /* owned: AddressQuestion, not asked yet */
@@ -99,7 +99,7 @@ static bool resolve_flush(Resolver *resolver, GError **error)
 {
         const Options *options = resolver->options;
         bool ok = (options_has(options, OPTION_JSON) ? answers_print_json : answers_print_text)(
-                resolver->source, resolver->lines, (const void *)resolver->questions->data,
+                resolver->source, &resolver->extras, (const void *)resolver->questions->data,
                 resolver->questions->len, &resolver->wait, error);
 
         g_array_set_size(resolver->questions, 0);
@@ -194,17 +194,22 @@ static bool resolve_pending(AnswerSource *source, const Options *options, GError
 {
         Resolver resolver = {
                 .source = source,
-                .lines = options_has(options, OPTION_LINES) ? line_source_new(options) : NULL,
                 .options = options,
                 .questions = g_array_new(FALSE, FALSE, sizeof(AddressQuestion)),
                 .texts = g_string_chunk_new(64 * 1024),
         };
         bool ok;
 
+        if (options_has(options, OPTION_LINES))
+                resolver.extras.lines = line_source_new(options);
+        if (!options->trace)
+                resolver.extras.natives =
+                        native_processes_new(answer_source_handle(source), options);
         answer_wait_init(&resolver.wait, options);
         ok = *options->arguments ? resolve_arguments(&resolver, error)
                                  : resolve_input(&resolver, error);
-        line_source_free(resolver.lines);
+        line_source_free(resolver.extras.lines);
+        native_processes_free(resolver.extras.natives);
         g_array_unref(resolver.questions);
         g_string_chunk_free(resolver.texts);
         return ok;

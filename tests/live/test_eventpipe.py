@@ -2,6 +2,7 @@
 """`clrsym attach --via=eventpipe`: a program, a daemon, and no LTTng. The daemon's answers against the program's
 own account of its code, and the runtime's perf map."""
 
+import collections
 import contextlib
 import json
 import os
@@ -100,6 +101,32 @@ def check_precompiled(tap, feed, program, directory, what):
               f'{what}: {len(wrong)} of {len(wanted)} precompiled methods have another name by their files', *wrong[:5])
 
 
+def check_native(tap, feed, program):
+    """Code of a library, which has no methods, by its symbols as binutils list them."""
+    maps = pathlib.Path(f'/proc/{program.pid}/maps').read_text(encoding='utf-8')
+    begin, path = re.search(r'^(\w+)-\S+ \S+ 00000000 .*?(/\S+/libcoreclr\.so)$', maps, re.M).groups()
+    names = collections.defaultdict(set)
+    for line in live.run('nm', '-D', '--defined-only', path).splitlines():
+        address, kind, name = line.split()
+        if kind == 'T':
+            names[int(begin, 16) + int(address, 16)].add(name.split('@')[0])
+    arguments = 'resolve', *feed.daemon.source, '-p', program.pid
+    text = ''.join(f'{address + 1:x}\n' for address in names)
+    lines = feed.clrsym(*arguments, text=text).stdout.splitlines()
+    found = [re.fullmatch(r'0x(\w+) (\w+)(?:@\S*)?\+0x1 \(libcoreclr\.so\) \[native\]', line) for line in lines]
+    tap.check(len(lines) == len(names) > 3 and
+              all(match and match[2] in names[int(match[1], 16) - 1] for match in found),
+              f'{len(lines)} native functions have the names of their symbols', *lines[:5])
+    rows = [json.loads(line) for line in feed.clrsym(*arguments, '--json', text=text).stdout.splitlines()]
+    natives = [row['native'] for row in rows if row['status'] == 'no-method']
+    tap.check(len(natives) == len(names) and all(
+        native['symbol'].split('@')[0] in names[address] and native['file'] == path and
+        (native['source'], native['offset']) == ('symbol', 1) for native, address in zip(natives, names)),
+              'they have them in JSON, too', *rows[:3])
+    line, = feed.clrsym(*arguments, begin).stdout.splitlines()
+    tap.check(line == f'0x{begin} ?? no-method', 'an address outside of the code has no name', line)
+
+
 def has_provider(pid):
     maps = pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
     return 'libcoreclrtraceptprovider.so' in maps or 'liblttng-ust.so' in maps
@@ -115,6 +142,7 @@ def test_one(tap, feed, command, directory):
         listed, = feed.rows('attach', '--list')
         tap.equal((listed['pid'], listed['via']), (program.pid, 'eventpipe'), 'listed with its source')
         run_for(1)
+        check_native(tap, feed, program)
         process, = (json.loads(line) for line in
                     feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid)))
         tap.equal((process['pid'], process['pid_ns'], process['gap_since']),
