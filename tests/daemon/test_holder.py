@@ -24,8 +24,6 @@ from tests.traces import recorded
 
 NOBODY = 65534
 N_CONNECTIONS = 900
-# Same value as in src/attach/holder.c.
-MAX_PER_USER = 256
 
 # Opens connections to the socket in its argument, and waits.
 CROWD = '''
@@ -142,17 +140,6 @@ while True:
             to.write(file.read())
 '''
 
-# Attaches the processes in its arguments one after the other, and prints each answer.
-ATTACH = '''
-import json, socket, sys
-for pid in sys.argv[2:]:
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(sys.argv[1])
-    connection.sendall(json.dumps({'verb': 'attach', 'pid': int(pid)}).encode() + b'\\n')
-    print(connection.makefile().readline(), end='')
-'''
-
-
 class Holder:
     """A holder, and raw requests to it."""
 
@@ -239,26 +226,6 @@ def test_crowd(tap, holder):
         answer, seconds = took(holder.ask, 'detach', os.getpid())
         tap.check(answer['error']['kind'] == 'not-attached' and seconds < 5,
                   'and whatever root asks', answer, seconds)
-
-
-def test_share(tap, holder):
-    """The attachments of one user do not use up all places."""
-    nobody = ('setpriv', f'--reuid={NOBODY}', '--clear-groups', f'--regid={NOBODY}')
-    # A holder without attachments exits, and starting so many processes takes time.
-    with runtimes(holder, 'early') as (kept,):
-        holder.ask('attach', kept, via='eventpipe')
-        with runtimes(holder, 'calm', MAX_PER_USER + 1, before=nobody) as pids:
-            done = subprocess.run([*nobody, sys.executable, '-c', ATTACH, str(holder.control),
-                                   *map(str, pids)], stdout=subprocess.PIPE, check=True)
-            answers = [json.loads(line) for line in done.stdout.splitlines()]
-            tap.check(all('pid' in answer for answer in answers[:-1]) and
-                      answers[-1].get('error', {}).get('kind') == 'no-place' and
-                      f'user {NOBODY} has {MAX_PER_USER} ' in answers[-1]['error']['message'],
-                      f'a user can have {MAX_PER_USER} attachments', answers[-1])
-            answer = holder.ask('attach', pids[-1])
-            tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
-    live.wait_for('the end of all attachments', lambda: not holder.ask('list')['attachments'],
-                  seconds=60)
 
 
 def test_share_by_root(tap, holder):
@@ -449,7 +416,6 @@ def test(tap, programs, directory, _):
         test_stopped_worker(tap, holder, process)
         test_killed_together(tap, holder, process)
         test_large_environment(tap, holder)
-        test_share(tap, holder)
         test_port(tap, holder)
     test_share_by_root(tap, holder)
     test_end(tap, holder)

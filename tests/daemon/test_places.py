@@ -21,7 +21,6 @@ from tests.daemon.test_daemon import Client, wait_for
 from tests.traces import recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
-N_MANY = 100
 # A user other than root, and the user's share in a daemon with eight places.
 OTHER, SHARE = 23456, 2
 
@@ -207,16 +206,6 @@ class Fakes:
         wait_for(lambda: not self.rows(), 60)
 
 
-def memory_of(pids):
-    """Returns the memory in MiB; shared pages count once."""
-    kib = 0
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            text = pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text(encoding='ascii')
-            kib += int(re.search(r'^Pss:\s+(\d+)', text, re.M).group(1))
-    return kib >> 10
-
-
 def test_held(tap, programs, directory):
     """More processes than places."""
     with recorded.Daemon(programs, directory, *configured(directory, 'MaxFeeders=4\n')) as daemon:
@@ -302,28 +291,6 @@ def test_destinations(tap, programs, directory):
         tap.equal(left, {str(one.ingest)}, 'and leaves nothing for the daemon that has all')
 
 
-def test_hundred(tap, programs, directory):
-    """A hundred processes of one user."""
-    programs.environment.pop('MALLOC_PERTURB_', None)
-    with recorded.Daemon(programs, directory) as daemon:
-        fakes = Fakes(programs, directory, daemon, N_MANY, uid=OTHER)
-        follow = fakes.start('attach', '--follow', '--user', str(OTHER))
-        tap.check(wait_for(lambda: fakes.n_named() == N_MANY, 120),
-                  f'{N_MANY} processes of one user: all have names',
-                  [answer for pid, answer in fakes.answers().items() if not fakes.is_named(pid, answer)])
-        tap.check(wait_for(lambda: sum(bool(row['fed']) for row in fakes.rows().values()) == N_MANY, 60),
-                  'and all are attached', [row for row in fakes.rows().values() if not row['fed']])
-        memory = memory_of([daemon.process.pid, follow.pid, *fakes.holder()])
-        tap.note(f'{memory} MiB')
-        tap.check('LD_PRELOAD' in os.environ or memory < 600,
-                  'daemon, holder and workers together: less than 600 MiB', memory)
-        follow.terminate()
-        lines = follow.communicate(timeout=60)[0].splitlines()
-        tap.equal([sum(f': {word}, .NET 10.0.0' in line for line in lines)
-                   for word in ('attached', 'held')], [N_MANY, 0], 'each is reported as attached')
-        fakes.stop()
-
-
 def test(tap, programs, directory, _):
     test_waiting(tap, programs, directory)
     test_share(tap, programs, directory)
@@ -331,7 +298,6 @@ def test(tap, programs, directory, _):
     test_held(tap, programs, directory)
     test_gap(tap, programs, directory)
     test_destinations(tap, programs, directory)
-    test_hundred(tap, programs, directory)
 
 
 if __name__ == '__main__':

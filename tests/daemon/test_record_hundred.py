@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 
+from tests.daemon.test_crowds import memory_of
 from tests.daemon.test_holder import NOBODY
 from tests.daemon.test_holder_ports import as_user
-from tests.daemon.test_places import memory_of
 from tests.daemon.test_record_hostile import missing
 from tests.live import alone, live
 from tests.profile import readers
