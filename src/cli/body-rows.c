@@ -2,6 +2,7 @@
 #include "cli/body-rows.h"
 
 #include "cli/symbol-text.h"
+#include "util/file-name.h"
 
 #include <string.h>
 
@@ -77,8 +78,7 @@ static const char *shown_name(BodyRows *list, int32_t pid, const clrsym_body *bo
 /* NULL: not known. */
 static const char *module_file_name(BodyRows *list, const clrsym_body *body)
 {
-        const char *slash = body->module_path ? strrchr(body->module_path, '/') : NULL;
-        const char *name = slash ? slash + 1 : body->module_path;
+        const char *name = file_name_of(body->module_path);
 
         return name && *name ? body_rows_keep_text(list, name) : NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/perf-run.h"
 #include "cli/saved-profile.h"
+#include "util/file-name.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ static const char *const TEXT_ENDINGS[] = {".txt", ".text", ".out", ".log", ".pe
 
 static bool output_is_text(const char *path)
 {
-        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        const char *name = file_name_of(path);
         const char *dot = strrchr(name, '.');
         size_t i;
 

@@ -3,6 +3,7 @@
 
 #include "perf/folded-text.h"
 #include "util/array.h"
+#include "util/file-name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,11 +34,9 @@ void folded_labels_deinit(FoldedLabels *labels)
 /* "[libcoreclr.so]": the label of a frame without a name. */
 static char *module_label(const char *module)
 {
-        const char *slash = module ? strrchr(module, '/') : NULL;
         char *text;
 
-        if (slash)
-                module = slash + 1;
+        module = file_name_of(module);
         if (!module || !*module)
                 module = "unknown";
         return asprintf(&text, *module == '[' ? "%s" : "[%s]", module) < 0 ? NULL : text;
@@ -46,14 +45,13 @@ static char *module_label(const char *module)
 static char *frame_label(const FoldedLabels *labels, const NamedFrame *frame)
 {
         const char *annotation = labels->is_annotated ? folded_annotation(frame->kind) : "";
-        const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
         char *text;
 
         if (!frame->name)
                 return module_label(frame->module);
         if (frame->file)
                 return asprintf(&text, "%s:%s:%" PRIu32 "%s", frame->name,
-                                slash ? slash + 1 : frame->file, frame->line, annotation) < 0
+                                file_name_of(frame->file), frame->line, annotation) < 0
                                ? NULL
                                : text;
         return asprintf(&text, "%s%s", frame->name, annotation) < 0 ? NULL : text;

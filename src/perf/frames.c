@@ -3,6 +3,7 @@
 
 #include "perf/type-handles.h"
 #include "util/array.h"
+#include "util/file-name.h"
 #include "util/printable.h"
 
 #include <stdio.h>
@@ -224,8 +225,7 @@ static char *symbol_of(const clrsym_body *body, clrsym_style style)
 static char *module_of(const clrsym_body *body, const char *image)
 {
         const char *path = body->module_path && *body->module_path ? body->module_path : image;
-        const char *slash = path ? strrchr(path, '/') : NULL;
-        const char *name = slash ? slash + 1 : path;
+        const char *name = file_name_of(path);
 
         return name && *name ? text_printable(name) : NULL;
 }

@@ -7,14 +7,13 @@
 #include "perf/folded-text.h"
 #include "profile/calltree.h"
 #include "profile/writers.h"
+#include "util/file-name.h"
 
 #include <string.h>
 
 static void folded_append_line(GString *text, const Frame *frame)
 {
-        const char *slash = strrchr(frame->file, '/');
-
-        g_string_append_printf(text, ":%s:%" G_GUINT32_FORMAT, slash ? slash + 1 : frame->file,
+        g_string_append_printf(text, ":%s:%" G_GUINT32_FORMAT, file_name_of(frame->file),
                                frame->line);
 }
 
