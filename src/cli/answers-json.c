@@ -54,12 +54,6 @@ static GString *questions_parameters(const AddressQuestion *questions, size_t n,
         return text;
 }
 
-/* A question about an address without a method. */
-typedef struct JsonNative {
-        size_t question;
-        clrsym_query query;
-} JsonNative;
-
 /* Questions that are being answered. */
 typedef struct JsonAsking {
         const AddressQuestion *questions;
@@ -70,7 +64,7 @@ typedef struct JsonAsking {
         bool may_ask_again;         /* ask again if an answer is missing */
         bool is_missing;            /* an answer is missing that later events may bring */
         GPtrArray *texts; /* owned strings, by question; NULL: not answered yet, or invalid */
-        GArray *natives;  /* owned, of JsonNative */
+        GArray *left; /* owned: numbers (size_t) of questions about addresses without a method */
 } JsonAsking;
 
 static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
@@ -87,20 +81,6 @@ static int asking_append(JsonAsking *asking, GString *out, clrsym_row *row)
         return 0;
 }
 
-static void asking_note_native(JsonAsking *asking, const clrsym_answer *answer)
-{
-        const AddressQuestion *question = &asking->questions[asking->next];
-        JsonNative row = {.question = asking->next,
-                          .query = {.pid = question->process.pid,
-                                    .has_pid_ns = question->process.has_pid_ns,
-                                    .pid_ns = question->process.pid_ns,
-                                    .has_time = question->time != NULL}};
-
-        if (answer->status == CLRSYM_NO_METHOD &&
-            address_from_text(question->address, &row.query.address))
-                g_array_append_val(asking->natives, row);
-}
-
 static int asking_take(clrsym_row *row, void *data)
 {
         JsonAsking *asking = data;
@@ -115,7 +95,8 @@ static int asking_take(clrsym_row *row, void *data)
         if ((asking->may_ask_again || asking->extras->natives) &&
             (r = clrsym_row_answer(row, &answer)) == 0) {
                 asking->is_missing = asking->is_missing || answer_is_missing(&answer);
-                asking_note_native(asking, &answer);
+                if (answer.status == CLRSYM_NO_METHOD)
+                        g_array_append_val(asking->left, asking->next);
         }
         if (r == 0)
                 r = asking_append(asking, text, row);
@@ -130,7 +111,7 @@ static bool asking_ask(JsonAsking *asking, AnswerSource *source, unsigned wait_m
         bool ok = true;
 
         asking->next = 0;
-        g_array_set_size(asking->natives, 0);
+        g_array_set_size(asking->left, 0);
         g_ptr_array_set_size(asking->texts, 0);
         g_ptr_array_set_size(asking->texts, (int)asking->n);
         if (parameters) {
@@ -159,16 +140,15 @@ static bool asking_ask_twice(JsonAsking *asking, AnswerSource *source, AnswerWai
 /* The member "native". */
 static void native_append_json(GString *out, const NativeName *native)
 {
-        static const char *const SOURCES[] = {[NATIVE_SYMBOL] = "symbol", [NATIVE_IMAGE] = "image"};
         g_autofree char *file = g_utf8_make_valid(native->file, -1);
 
         g_string_append(out, ",\"native\":{\"file\":");
         json_append_string(out, file);
-        if (native->source != NATIVE_FILE) {
+        if (native->symbol) {
                 g_string_append(out, ",\"symbol\":");
                 json_append_string(out, native->symbol);
                 g_string_append(out, ",\"source\":");
-                json_append_string(out, SOURCES[native->source]);
+                json_append_string(out, native->source == FRAME_SOURCE_IMAGE ? "image" : "symbol");
         }
         g_string_append(out, ",\"offset\":");
         json_append_u64(out, native->offset);
@@ -180,22 +160,24 @@ static void asking_add_natives(JsonAsking *asking)
 {
         guint i;
 
-        if (!asking->extras->natives || !asking->natives->len)
+        if (!asking->extras->natives)
                 return;
         native_processes_refresh(asking->extras->natives);
-        for (i = 0; i < asking->natives->len; i++) {
-                const JsonNative *row = &g_array_index(asking->natives, JsonNative, i);
-                char *text = asking->texts->pdata[row->question];
+        for (i = 0; i < asking->left->len; i++) {
+                const size_t number = g_array_index(asking->left, size_t, i);
+                clrsym_query query = address_question_query(&asking->questions[number]);
+                char *text = asking->texts->pdata[number];
                 NativeName native;
                 GString *added;
 
-                if (!native_processes_find(asking->extras->natives, &row->query, &native))
+                if (!address_from_text(asking->questions[number].address, &query.address) ||
+                    !native_processes_find(asking->extras->natives, &query, &native))
                         continue;
                 added = g_string_new_len(text, (gssize)(strlen(text) - strlen("}")));
                 native_append_json(added, &native);
                 g_string_append_c(added, '}');
                 g_free(text);
-                asking->texts->pdata[row->question] = g_string_free(added, FALSE);
+                asking->texts->pdata[number] = g_string_free(added, FALSE);
         }
 }
 
@@ -204,13 +186,13 @@ bool answers_print_json(AnswerSource *source, const AnswerExtras *extras,
                         GError **error)
 {
         g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GArray) natives = g_array_new(FALSE, FALSE, sizeof(JsonNative));
+        g_autoptr(GArray) left = g_array_new(FALSE, FALSE, sizeof(size_t));
         JsonAsking asking = {.questions = questions,
                              .n = n,
                              .extras = extras,
                              .may_ask_again = !wait->is_given,
                              .texts = texts,
-                             .natives = natives};
+                             .left = left};
         size_t i;
 
         if (!asking_ask_twice(&asking, source, wait, error))

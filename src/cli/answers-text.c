@@ -2,6 +2,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/symbol-text.h"
+#include "util/file-name.h"
 #include "util/printable-string.h"
 #include "util/seconds-text.h"
 
@@ -9,6 +10,16 @@
 #include <string.h>
 
 #define HEX "0x%" G_GINT64_MODIFIER "x"
+
+clrsym_query address_question_query(const AddressQuestion *question)
+{
+        return (clrsym_query){
+                .pid = question->process.pid,
+                .has_pid_ns = question->process.has_pid_ns,
+                .pid_ns = question->process.pid_ns,
+                .has_time = question->time != NULL,
+        };
+}
 
 bool address_from_text(const char *text, uint64_t *ret_address)
 {
@@ -74,9 +85,7 @@ static void append_place(GString *out, const clrsym_query *query, const clrsym_a
 static void append_ok(GString *out, LineSource *lines, const clrsym_query *query,
                       const clrsym_answer *answer)
 {
-        const char *path = answer->body.module_path;
-        const char *slash = path ? strrchr(path, '/') : NULL;
-        const char *file = slash ? slash + 1 : path;
+        const char *file = file_name_of(answer->body.module_path);
 
         append_place(out, query, answer);
         if (file && *file) {
@@ -145,17 +154,16 @@ static bool append_answer(GString *out, LineSource *lines, const clrsym_query *q
 /* "symbol+0xOFFSET (FILE) [native]"; the status stays if only the file is known. */
 static void append_native(GString *out, const clrsym_query *query, const NativeName *native)
 {
-        static const char *const TIERS[] = {[NATIVE_SYMBOL] = "native", [NATIVE_IMAGE] = "image"};
-
         g_string_append_printf(out, HEX " ", (guint64)query->address);
-        if (native->source == NATIVE_FILE)
+        if (!native->symbol)
                 g_string_append_printf(out, "?? %s: ", clrsym_status_name(CLRSYM_NO_METHOD));
         native_name_append(native, out);
-        if (native->source == NATIVE_FILE)
+        if (!native->symbol)
                 return;
         g_string_append(out, " (");
-        printable_append(out, native_name_file(native));
-        g_string_append_printf(out, ") [%s]", TIERS[native->source]);
+        printable_append(out, file_name_of(native->file));
+        g_string_append_printf(out, ") [%s]",
+                               native->source == FRAME_SOURCE_IMAGE ? "image" : "native");
 }
 
 /* Processes that have the pid of a question. */
@@ -240,12 +248,7 @@ static char *line_of_invalid(const AddressQuestion *question, const char *wrong)
 /* Adds a query, or a line with the reason why the question is invalid. */
 static bool asking_add(Asking *asking, const AddressQuestion *question, GError **error)
 {
-        clrsym_query query = {
-                .pid = question->process.pid,
-                .has_pid_ns = question->process.has_pid_ns,
-                .pid_ns = question->process.pid_ns,
-                .has_time = question->time != NULL,
-        };
+        clrsym_query query = address_question_query(question);
         const char *wrong = question->wrong;
 
         if (!wrong && !address_from_text(question->address, &query.address))
@@ -262,27 +265,27 @@ static bool asking_add(Asking *asking, const AddressQuestion *question, GError *
         return true;
 }
 
-/* A question whose line needs another call of the library. */
+/* A question whose line needs another call of the library: it has none yet, or only that no method
+ * is there. */
 typedef struct OpenLine {
         size_t line;
         const clrsym_query *query;
-        bool has_line; /* the line stays if no native code is there */
 } OpenLine;
 
 static bool asking_finish(Asking *asking, const OpenLine *open, GError **error)
 {
-        g_autoptr(GString) line = g_string_new(NULL);
+        char *known = asking->lines->pdata[open->line];
+        g_autoptr(GString) line = NULL;
         NativeName native;
 
-        if (!open->has_line) {
-                if (!append_processes(line, asking->source, open->query, error))
-                        return false;
-        } else {
-                if (!native_processes_find(asking->extras->natives, open->query, &native))
-                        return true;
+        if (known && !native_processes_find(asking->extras->natives, open->query, &native))
+                return true;
+        line = g_string_new(NULL);
+        if (known)
                 append_native(line, open->query, &native);
-        }
-        g_free(asking->lines->pdata[open->line]);
+        else if (!append_processes(line, asking->source, open->query, error))
+                return false;
+        g_free(known);
         asking->lines->pdata[open->line] = g_string_free(g_steal_pointer(&line), FALSE);
         return true;
 }
@@ -299,18 +302,16 @@ static bool asking_answer(Asking *asking, AnswerWait *wait, GError **error)
                 return false;
         for (i = 0; i < asking->n; i++) {
                 g_autoptr(GString) line = NULL;
-                OpenLine open = {.line = i, .query = &queries[j]};
+                const OpenLine open = {.line = i, .query = &queries[j]};
 
                 if (asking->lines->pdata[i])
                         continue;
                 line = g_string_new(NULL);
-                open.has_line =
-                        append_answer(line, asking->extras->lines, &queries[j], &answers[j]);
-                if (!open.has_line ||
+                if (append_answer(line, asking->extras->lines, &queries[j], &answers[j]))
+                        asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
+                if (!asking->lines->pdata[i] ||
                     (asking->extras->natives && answers[j].status == CLRSYM_NO_METHOD))
                         g_array_append_val(left, open);
-                if (open.has_line)
-                        asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
                 j++;
         }
         if (asking->extras->natives)

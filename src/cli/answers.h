@@ -18,6 +18,8 @@ typedef struct AddressQuestion {
                               * valid */
 } AddressQuestion;
 
+/* The process of QUESTION, and whether it has a time; without the address and the time. */
+clrsym_query address_question_query(const AddressQuestion *question);
 /* True if TEXT is an address: 1 to 16 hexadecimal digits, with or without 0x. */
 bool address_from_text(const char *text, uint64_t *ret_address);
 

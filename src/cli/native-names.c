@@ -6,6 +6,7 @@
 #include "perf/images.h"
 #include "symbols/code-places.h"
 #include "util/fd.h"
+#include "util/file-name.h"
 #include "util/libc-extras.h"
 #include "util/printable-string.h"
 #include "util/proc-ns.h"
@@ -200,7 +201,8 @@ static bool native_names_find_method(NativeNames *names, uint64_t address, const
                 return false;
         body = images_body(&found);
         symbol_text_append(names->symbol, names->pid, &body);
-        ret->source = NATIVE_IMAGE;
+        ret->symbol = names->symbol->str;
+        ret->source = FRAME_SOURCE_IMAGE;
         ret->offset = address - found.start;
         return true;
 }
@@ -216,39 +218,27 @@ bool native_names_find(NativeNames *names, uint64_t address, NativeName *ret)
                               &place) ||
             place.is_kernel)
                 return false;
-        *ret = (NativeName){.source = NATIVE_FILE,
+        *ret = (NativeName){.source = FRAME_SOURCE_SYMBOL,
                             .offset = address - mapping->begin + mapping->offset,
                             .file = mapping->path};
         if (mapping_kind_may_be_managed(place.kind, place.symbol) &&
-            native_names_find_method(names, address, &place, ret)) {
-                ret->symbol = names->symbol->str;
+            native_names_find_method(names, address, &place, ret))
                 return true;
-        }
         if (place.symbol) {
                 printable_append(names->symbol, place.symbol);
-                ret->source = NATIVE_SYMBOL;
+                ret->symbol = names->symbol->str;
                 ret->offset = address - place.start;
         }
-        ret->symbol = names->symbol->str;
         return true;
-}
-
-const char *native_name_file(const NativeName *name)
-{
-        const char *slash = strrchr(name->file, '/');
-
-        return slash ? slash + 1 : name->file;
 }
 
 void native_name_append(const NativeName *name, GString *out)
 {
-        if (name->source == NATIVE_FILE) {
-                g_string_append_c(out, '[');
-                printable_append(out, g_str_equal(name->file, "[vdso]") ? "vdso"
-                                                                        : native_name_file(name));
-                g_string_append_c(out, ']');
-        } else {
+        g_autofree char *file = text_printable(file_name_of(name->file));
+
+        if (name->symbol)
                 g_string_append(out, name->symbol);
-        }
+        else
+                g_string_append_printf(out, *file == '[' ? "%s" : "[%s]", file);
         g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x", (guint64)name->offset);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "clrsym/clrsym.h"
+#include "perf/batch.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -28,23 +29,15 @@ void native_names_free(NativeNames *names);
 void native_names_refresh(NativeNames *names);
 bool native_names_have_ended(const NativeNames *names);
 
-typedef enum NativeSource {
-        NATIVE_FILE,   /* no source has a name */
-        NATIVE_SYMBOL, /* a symbol of native code */
-        NATIVE_IMAGE,  /* a method of a precompiled assembly */
-} NativeSource;
-
 /* Texts are valid until the next call for the same NativeNames. */
 typedef struct NativeName {
-        NativeSource source;
-        const char *symbol; /* NATIVE_FILE: "" */
+        FrameSource source; /* FRAME_SOURCE_SYMBOL, or FRAME_SOURCE_IMAGE */
+        const char *symbol; /* NULL: no source has a name */
         uint64_t offset;    /* offset of the address in the code of SYMBOL, or else in the file */
         const char *file;   /* path, or "[vdso]" */
 } NativeName;
 
 /* False: no file is mapped executable at ADDRESS. */
 bool native_names_find(NativeNames *names, uint64_t address, NativeName *ret);
-/* The file name without the directories. */
-const char *native_name_file(const NativeName *name);
 /* Appends "symbol+0xOFFSET", or "[FILE]+0xOFFSET". */
 void native_name_append(const NativeName *name, GString *out);

@@ -64,7 +64,7 @@ static int native_processes_take(const clrsym_process *process, void *data)
         const clrsym_query *query = running->query;
 
         if (process->pid == query->pid && (!query->has_pid_ns || process->pid_ns == query->pid_ns))
-                running->is_running |= process->state == CLRSYM_RUNNING;
+                running->is_running |= process->is_running;
         return running->is_running;
 }
 
