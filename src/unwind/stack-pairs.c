@@ -70,7 +70,7 @@ void stack_pairs_add(StackPairs *pairs, const StackPair *row)
 void stack_pairs_note(StackPairs *pairs, const PerfAttr *event,
                       const struct perf_event_header *record, const PerfSample *sample)
 {
-        if (pairs->copies && event == pairs->copies && sample->regs)
+        if (event == pairs->copies && sample->regs)
                 stack_pairs_add(pairs,
                                 &(const StackPair){.time = sample->time,
                                                    .offset = pairs->data->next - record->size,

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * StackPairs: joins samples of two events that were taken at one moment
+ * StackPairs: joins the samples of two events
  *
  * Two events have one clock and one frequency. One has the callers by frame pointers, the other a
  * copy of the stack near the leaf, where code without frame pointers is.

@@ -12,6 +12,7 @@ import sys
 from tests.daemon.test_daemon import wait_for
 from tests.daemon.test_holder import Holder, NOBODY, runtimes
 from tests.daemon.test_places import Fakes, OTHER
+from tests.live import live
 from tests.traces import recorded
 
 # Same value as in src/attach/holder.c.
@@ -43,19 +44,22 @@ def test_share(tap, programs, directory):
     """The attachments of one user do not use up all places."""
     holder = Holder(programs, directory)
     nobody = ('setpriv', f'--reuid={NOBODY}', '--clear-groups', f'--regid={NOBODY}')
-    # A holder without attachments exits, and starting so many processes takes time.
-    with holder.running(), runtimes(holder, 'early') as (kept,):
-        holder.ask('attach', kept, via='eventpipe')
-        with runtimes(holder, 'calm', MAX_PER_USER + 1, before=nobody) as pids:
-            done = subprocess.run([*nobody, sys.executable, '-c', ATTACH, str(holder.control),
-                                   *map(str, pids)], stdout=subprocess.PIPE, check=True)
-            answers = [json.loads(line) for line in done.stdout.splitlines()]
-            tap.check(all('pid' in answer for answer in answers[:-1]) and
-                      answers[-1].get('error', {}).get('kind') == 'no-place' and
-                      f'user {NOBODY} has {MAX_PER_USER} ' in answers[-1]['error']['message'],
-                      f'a user can have {MAX_PER_USER} attachments', answers[-1])
-            answer = holder.ask('attach', pids[-1])
-            tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
+    with holder.running():
+        # A holder without attachments exits, and starting so many processes takes time.
+        with runtimes(holder, 'early') as (kept,):
+            holder.ask('attach', kept, via='eventpipe')
+            with runtimes(holder, 'calm', MAX_PER_USER + 1, before=nobody) as pids:
+                done = subprocess.run([*nobody, sys.executable, '-c', ATTACH, str(holder.control),
+                                       *map(str, pids)], stdout=subprocess.PIPE, check=True)
+                answers = [json.loads(line) for line in done.stdout.splitlines()]
+                tap.check(all('pid' in answer for answer in answers[:-1]) and
+                          answers[-1].get('error', {}).get('kind') == 'no-place' and
+                          f'user {NOBODY} has {MAX_PER_USER} ' in answers[-1]['error']['message'],
+                          f'a user can have {MAX_PER_USER} attachments', answers[-1])
+                answer = holder.ask('attach', pids[-1])
+                tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
+        live.wait_for('the end of all attachments', lambda: not holder.ask('list')['attachments'],
+                      seconds=60)
 
 
 def test_hundred(tap, programs, directory):

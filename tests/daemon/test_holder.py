@@ -140,6 +140,7 @@ while True:
             to.write(file.read())
 '''
 
+
 class Holder:
     """A holder, and raw requests to it."""
 

@@ -70,7 +70,7 @@ START_TEST(sorts_rounds)
         g_array_sort(want, time_compare);
         ck_assert_uint_eq(taken.times->len, want->len);
         ck_assert_mem_eq(taken.times->data, want->data, want->len * sizeof(uint64_t));
-        ck_assert_uint_le(n_waiting, 4 * N_EACH);
+        ck_assert_uint_le(n_waiting, 3 * N_EACH);
         sample_queue_deinit(&queue);
         g_array_unref(taken.times);
         g_rand_free(random);
